@@ -1,12 +1,13 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import { type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../base/accuracy.ts";
-import type { FeynkacError } from "../base/errors.ts";
+import { type FeynkacError, KernelError } from "../base/errors.ts";
 import { checkObject, checkKeys } from "../base/argument-checks.ts";
 import type { SensitivityMethod } from "./sensitivities.ts";
 import { firstStatus, type Status } from "./instances.ts";
-import { halfWidthOf, Moments, unseenJumps } from "./moments.ts";
+import { halfWidthOf, intervalWidth, Moments, unseenJumps } from "./moments.ts";
 import type { Column } from "./parameters.ts";
+import type { AdjointMoments } from "./paths/adjoint.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { instancesPerPart, Simulation } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk-shape.ts";
@@ -125,7 +126,38 @@ const KNOWN: Readonly<Record<keyof MonteCarloSettings, true>> = {
 
 async function estimate(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);
-  const { batch } = plan;
+  if (!plan.isAdjoint) return estimateByTangents(device, settings, plan);
+  try {
+    return await estimateBy(device, settings, plan, { done: 0, total: 0 });
+  } catch (error) {
+    // Some functions have tangents alone, such as those whose loops end where the path says.
+    if (!(error instanceof KernelError)) throw error;
+
+    return estimateByTangents(device, settings, planOf(settings, "forward"));
+  }
+}
+
+/** Estimates values and derivatives in forward mode, in several simulations if there are many derivatives. */
+async function estimateByTangents(
+  device: Device,
+  settings: MonteCarloSettings,
+  plan: SimulationPlan,
+): Promise<MonteCarloResult> {
+  const counted = { done: 0, total: 0 };
+  if (plan.parts.length === 0) return estimateBy(device, settings, plan, counted);
+  const results: MonteCarloResult[] = [];
+  for (const part of plan.parts) results.push(await estimateBy(device, part, planOf(part, "forward"), counted));
+  const all: MonteCarloResult["sensitivities"] = Object.assign({}, ...results.map((one) => one.sensitivities));
+  return { ...results[0], sensitivities: all };
+}
+
+async function estimateBy(
+  device: Device,
+  settings: MonteCarloSettings,
+  plan: SimulationPlan,
+  counted: { done: number; total: number },
+): Promise<MonteCarloResult> {
+  const { batch, isAdjoint } = plan;
   const { valid } = plan.instances;
   const result = emptyResult(plan, settings);
   const accuracy = settings.accuracy;
@@ -134,14 +166,17 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
   const first = Math.ceil(
     checkPaths("paths", settings.paths ?? (accuracy === undefined ? 2 ** 16 : 2 ** 12)) / perBlock,
   );
-  const size = instancesPerPart(device, batch, first);
-  const work = new WorkProgress(settings);
+  const size = isAdjoint ? 1 : instancesPerPart(device, batch, first);
+  const work = new WorkProgress(settings, counted);
   work.expect(first * perBlock * valid.length);
   for (let from = 0; from < valid.length; from += size) {
     const members = valid.subarray(from, from + size);
     const count = members.length;
-    using simulation = await Simulation.create(device, batch, members);
-    const moments = new Moments(measuresOf(batch.shape), count * batch.shape.scramblings, momentsOf(batch.shape));
+    using simulation = isAdjoint
+      ? await (await import("./paths/adjoint.ts")).AdjointSimulation.create(device, batch, members[0])
+      : await Simulation.create(device, batch, members);
+    const value = new Moments(measuresOf(batch.shape), count * batch.shape.scramblings, momentsOf(batch.shape));
+    const moments = { value, slopes: isAdjoint ? new Moments(batch.variants.directions.length, 1, 2) : value };
     let blocks = 0;
     let wanted = first;
     while (wanted > blocks) {
@@ -192,23 +227,26 @@ function emptyResult({ instances, measures, batch, control }: SimulationPlan, se
 }
 
 /** Estimates of some instances from their moments. */
-function read(result: Writable, plan: SimulationPlan, moments: Moments, members: Uint32Array): void {
+function read(result: Writable, plan: SimulationPlan, { value, slopes }: AdjointMoments, members: Uint32Array): void {
   const { scramblings, product } = plan.batch.shape;
   const outputs = [
-    { ...plan.value, output: result, jumps: false },
+    { ...plan.value, moments: value, output: result, jumps: false },
     // Derivatives along paths jump where payoffs have kinks.
     ...plan.measures.map((one) => ({
       ...one,
+      moments: slopes,
       output: result.sensitivities[one.name],
       jumps: one.method === "pathwise",
     })),
   ];
   for (const [k, i] of members.entries()) {
-    for (const { output, at, widthAt, controlMean, jumps } of outputs) {
+    for (const { output, moments, at, widthAt, controlMean, jumps } of outputs) {
       const estimate = moments.estimate(at, k, scramblings, controlMean(i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
       output.errorEstimate[i] = estimate.errorEstimate;
+      // Means of blocks are few samples.
+      if (moments !== value) output.errorEstimate[i] = intervalWidth(moments.counts[k] - 1) * estimate.standardError;
       if (jumps && scramblings > 1) {
         const samples = scramblings * moments.counts[k * scramblings];
         output.errorEstimate[i] = Math.hypot(estimate.errorEstimate, unseenJumps(estimate, samples));

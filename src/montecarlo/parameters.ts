@@ -121,7 +121,7 @@ export function tableOf(
 }
 
 /** Returns the column of a parameter for a step. */
-const stepOf = (parameter: Parameter, k: number): Column =>
+export const stepOf = (parameter: Parameter, k: number): Column =>
   isByStep(parameter) ? parameter.byStep[parameter.byStep.length === 1 ? 0 : k] : parameter;
 
 /** Returns the number of an instance in a column. */

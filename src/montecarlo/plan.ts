@@ -6,25 +6,26 @@ import type { Precision } from "../kernel/index.ts";
 import { seedOf } from "../numerics/random/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { type Instances, instancesIn } from "./instances.ts";
-import type { PathModel } from "./model.ts";
+import { END_OF_STEP, type PathModel } from "./model.ts";
 import { type ControlMean, controlMeanOf } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
-import type { Sampling } from "./paths/shape.ts";
+import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, stepEnds } from "./paths/table.ts";
 import type { WalkShape } from "./paths/walk-shape.ts";
 import type { PathProduct } from "./product.ts";
 import {
-  checkDirections,
   type Direction,
   givenMeanAlong,
   givenVariants,
   meanAlong,
   type Paths,
   sensitivitiesOf,
+  type Sensitivity,
   type SensitivityMethod,
   sensitivityVariants,
+  type Variants,
 } from "./sensitivities.ts";
-import { checkSettings } from "./settings.ts";
+import { checkDirections, checkSettings } from "./settings.ts";
 import { copiesOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. @experimental */
@@ -62,13 +63,17 @@ export interface MonteCarloSettings extends CallOptions {
   readonly antithetic?: boolean;
   /** The control variate. "auto", the default, recognises geometric averages under Black and Scholes. */
   readonly control?: Control | "auto" | "none";
-  /** The sensitivities by name: delta, gamma, vega, rho of the model, or names of parameters. */
+  /**
+   * The sensitivities by name: delta, gamma, vega, rho of the model, or names of parameters. Thirteen or more
+   * derivatives along random paths without a control are found together by adjoints, in a few times the time of the
+   * value. Their errors are then the scatter of blocks of 64 paths.
+   */
   readonly sensitivities?: readonly string[];
   /**
    * The method for sensitivities, "auto" by default: "pathwise" for first derivatives of products that declare that
    * their payoff does not jump, "bump" for all others.
    */
-  readonly sensitivityMethod?: SensitivityMethod | "auto";
+  readonly sensitivityMethod?: Exclude<SensitivityMethod, "adjoint"> | "auto";
   /**
    * The directions by name, in which derivatives along paths are taken and reported among the sensitivities, beside
    * variants, too.
@@ -119,10 +124,58 @@ export interface SimulationPlan {
   readonly value: MeasurePlace;
   readonly measures: readonly NamedMeasure[];
   readonly control: Control | undefined;
+  /** True where derivatives along paths are found by adjoints. Their measures have moments of their own. */
+  readonly isAdjoint: boolean;
+  /**
+   * The settings of several simulations that share the derivatives, where they are too many for one in forward mode.
+   */
+  readonly parts: readonly MonteCarloSettings[];
 }
 
-/** Returns the plan of a simulation with given settings. @throws SpecError | ShapeError */
-export function planOf(settings: MonteCarloSettings): SimulationPlan {
+/** From this number of derivatives along paths on, adjoints take less time than tangents. */
+const ADJOINTS_FROM = 13;
+/** The largest number of tangents that one kernel follows. */
+const TANGENTS_AT_MOST = 32;
+/** The number of blocks whose scatter says what the error of a derivative is. */
+const BLOCKS_AT_LEAST = 16;
+
+/**
+ * Tells whether derivatives along paths are found by adjoints: many of them, alone, of random paths. A control has a
+ * factor for each derivative, points that fill space have errors by the scatter of scramblings, half widths have
+ * derivatives of their own, and times have no adjoints.
+ */
+function takesAdjoints({ paths, accuracy }: MonteCarloSettings, shape: WalkShape, { directions }: Variants): boolean {
+  const { sampling, control, measures, variants, scores, product, antithetic } = shape;
+  const first = paths ?? (accuracy === undefined ? Infinity : 2 ** 12);
+  const isEnough = first >= BLOCKS_AT_LEAST * BLOCK * (antithetic ? 2 : 1);
+  const isPlain = sampling === "philox" && measures === 1 && variants === 1 && scores === 0 && control === undefined;
+  const isMoved = directions.some(({ model, dates }) => dates !== undefined || END_OF_STEP in model);
+  return directions.length >= ADJOINTS_FROM && isEnough && isPlain && !isMoved && product.halfWidth === undefined;
+}
+
+/** Returns the settings of simulations with as many derivatives each as forward mode takes at once. */
+function partsOf(settings: MonteCarloSettings, sensitivities: readonly Sensitivity[]): MonteCarloSettings[] {
+  const names = [...new Set(sensitivities.map(({ name }) => name))];
+  return [
+    ...chunks(names).map((some) => ({ ...settings, sensitivities: some })),
+    ...chunks(Object.entries(settings.directions ?? {})).map((some, k) => ({
+      ...settings,
+      ...(k === 0 ? {} : { variants: [], measures: {} }),
+      directions: Object.fromEntries(some),
+    })),
+  ];
+}
+
+const chunks = <T>(list: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(list.length / TANGENTS_AT_MOST) }, (_, k) =>
+    list.slice(k * TANGENTS_AT_MOST, (k + 1) * TANGENTS_AT_MOST),
+  );
+
+/**
+ * Returns the plan of a simulation with given settings, by tangents alone with "forward". @throws SpecError |
+ * ShapeError
+ */
+export function planOf(settings: MonteCarloSettings, mode: "auto" | "forward" = "auto"): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
   const failures = checkSettings(settings);
   const method = settings.sensitivityMethod ?? "auto";
@@ -145,7 +198,7 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
         )
       : sensitivityVariants(own, sensitivities, settings.precision ?? "f64");
   const instances = instancesIn(settings, [own, ...copies], variants, failures);
-  const shape: WalkShape = {
+  const all: WalkShape = {
     model,
     product,
     control: control?.product,
@@ -161,6 +214,8 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
     scramblings: sampling === "sobol" ? (settings.scramblings ?? 32) : 1,
     single: instances.valid.length === 1,
   };
+  const isAdjoint = mode === "auto" && takesAdjoints(settings, all, variants);
+  const shape: WalkShape = isAdjoint ? { ...all, slopes: 0 } : all;
   const batch: Batch = {
     shape,
     precision: settings.precision ?? "f64",
@@ -186,10 +241,16 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
     instances,
     batch,
     control,
+    isAdjoint,
+    parts: shape.slopes > TANGENTS_AT_MOST ? partsOf(settings, sensitivities) : [],
     value: means.weighted(0),
     measures: [
       ...weighted.map((name, m) => ({ name, method: "bump" as const, ...means.weighted(1 + m) })),
-      ...pathwise.map((name, k) => ({ name, method: "pathwise" as const, ...means.slope(k) })),
+      ...pathwise.map((name, k) => ({
+        name,
+        method: isAdjoint ? ("adjoint" as const) : ("pathwise" as const),
+        ...(isAdjoint ? means.adjoint(k) : means.slope(k)),
+      })),
       ...(isScored ? scoresOf(model, asked) : []).map(({ name, s }) => ({
         name,
         method: "likelihood-ratio" as const,
@@ -211,8 +272,8 @@ function meansOf(settings: MonteCarloSettings, own: Paths, control: Control | un
   const first = (i: number): ControlMean => controlMeanOf([1], () => meanOf(0, i));
   const mean = control?.mean;
   const along = variants.directions.map((direction) => {
-    if (typeof mean === "function") return meanAlong(own, direction, mean);
-    return direction.mean === undefined ? first : givenMeanAlong(own, direction, direction.mean, mean ?? 0);
+    if (typeof mean === "function" && direction.mean === undefined) return meanAlong(own, direction, mean);
+    return direction.mean === undefined ? first : givenMeanAlong(own, direction, direction.mean, (i) => meanOf(0, i));
   });
   return {
     weighted: (m: number): MeasurePlace => ({
@@ -229,6 +290,7 @@ function meansOf(settings: MonteCarloSettings, own: Paths, control: Control | un
       widthAt: widths + measures + k,
       controlMean: along[k],
     }),
+    adjoint: (k: number): MeasurePlace => ({ at: k, widthAt: undefined, controlMean: () => ({ mean: 0, size: 0 }) }),
     score: (s: number): MeasurePlace => ({ at: measures + slopes + s, widthAt: undefined, controlMean: first }),
   };
 }

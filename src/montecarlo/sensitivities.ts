@@ -1,7 +1,6 @@
 /** Sensitivities: derivatives along paths by some parameters, and copies with others shifted. */
 import { SpecError } from "../base/errors.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import type { ControlMean } from "./moments.ts";
 import {
@@ -12,15 +11,17 @@ import {
   mapColumns,
   type Parameter,
   type Parameters,
+  stepOf,
 } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
 /**
- * How a sensitivity was found: "pathwise", by derivatives of model and product along each path; "bump", by central
- * differences of copies with the same random numbers; "likelihood-ratio", by payoffs times scores of the model.
+ * How a sensitivity was found: "pathwise", by derivatives of model and product along each path; "adjoint", by
+ * the same derivatives, many of them together; "bump", by central differences of copies with the same random numbers;
+ * "likelihood-ratio", by payoffs times scores of the model.
  * @experimental
  */
-export type SensitivityMethod = "pathwise" | "bump" | "likelihood-ratio";
+export type SensitivityMethod = "pathwise" | "adjoint" | "bump" | "likelihood-ratio";
 
 /** A sensitivity: the derivative of some order by a parameter, and its method. */
 export interface Sensitivity {
@@ -86,44 +87,6 @@ export interface Direction {
   readonly dates?: readonly Column[];
   /** How fast the control's mean moves, where it is a column. */
   readonly mean?: Column;
-}
-
-/** The settings that directions are checked against. */
-interface DirectionSettings {
-  readonly model: PathModel;
-  readonly product: PathProduct;
-  readonly sensitivities?: readonly string[];
-  readonly directions?: Readonly<Record<string, Direction>>;
-}
-
-/**
- * Checks that derivatives exist in all given directions. @throws SpecError beside sensitivities, of a payoff or a model
- * that jumps, or without the slope of a control's mean
- */
-export function checkDirections(
-  { model, product, sensitivities = [], directions = {} }: DirectionSettings,
-  control: Control | undefined,
-): void {
-  const all = Object.entries(directions);
-  if (all.length === 0) return;
-  const refuse = (name: string, why: string): never => {
-    throw new SpecError(`directions.${name}: ${why}`);
-  };
-  if (sensitivities.length > 0)
-    refuse(all[0][0], `got one beside sensitivities ${sensitivities.join(", ")}, expected one kind of them`);
-  if (product.isDiscontinuous !== false)
-    refuse(all[0][0], `got one for "${product.name}", expected a product that declares isDiscontinuous: false`);
-  const { jumpsWith = Object.keys(model.parameters) } = model;
-  for (const [name, { model: along, dates, mean }] of all) {
-    const jumping = Object.keys(along).find((one) => jumpsWith.includes(one)) ?? (dates && jumpsWith[0]);
-    if (jumping !== undefined)
-      refuse(
-        name,
-        `steps of the model "${model.name}" jump with ${jumping}, which derivatives leave out; use variants`,
-      );
-    if (control !== undefined && typeof control.mean !== "function" && mean === undefined)
-      refuse(name, `got no mean, expected how fast the mean of the control "${control.name}" moves`);
-  }
 }
 
 /** Copies of the parameters, and the weight of every copy in each measure; the first measure is the value. */
@@ -267,7 +230,7 @@ export function givenMeanAlong(
   { model, product, control }: Paths,
   along: Direction,
   slope: Column,
-  mean: Column,
+  meanOf: (i: number) => number,
 ): (i: number) => ControlMean {
   const moving = [
     [model.parameters, along.model],
@@ -285,19 +248,31 @@ export function givenMeanAlong(
         Math.max(most, Math.abs(columnAt(column, i)) / Math.max(Math.abs(columnAt(size, i)), UNIT)),
       0,
     );
-    return { mean: columnAt(slope, i), size: speed * Math.abs(columnAt(mean, i)) };
+    return { mean: columnAt(slope, i), size: speed * Math.abs(meanOf(i)) };
   };
 }
 
-/** The sizes of the parameters that move. */
+/** The sizes of the parameters that move, over their speeds. */
 const scalesOf = ({ parameters }: PathModel | PathProduct, along: Parameters, unit: Column): readonly Column[] =>
-  Object.keys(along).map((name) =>
-    mapColumns([widthOf(name, parameters[name], unit)], (x) => x / WIDTHS[kindOf(name)]),
+  Object.entries(along).map(([name, speed]) =>
+    mapColumns([widthOf(name, parameters[name], unit), ...columnsOf(speed)], (x, ...speeds) => {
+      const fastest = Math.max(...speeds.map(Math.abs));
+      return x / WIDTHS[kindOf(name)] / (fastest > 0 ? fastest : 1);
+    }),
   );
 
 const moved = (owner: PathModel | PathProduct | undefined, along: Parameters, h: Column): Parameters => ({
   ...owner?.parameters,
-  ...Object.fromEntries(Object.keys(along).map((name) => [name, plus(owner!.parameters[name], h, 1)])),
+  ...Object.fromEntries(
+    Object.entries(along).map(([name, speed]) => {
+      const parameter = owner!.parameters[name];
+      const by = (k: number): Column =>
+        mapColumns([stepOf(parameter, k), stepOf(speed, k), h], (x, each, step) => x + each * step);
+      if (!isByStep(parameter) && !isByStep(speed)) return [name, by(0)];
+      const steps = Math.max(columnsOf(parameter).length, columnsOf(speed).length);
+      return [name, { byStep: Array.from({ length: steps }, (_, k) => by(k)) }];
+    }),
+  ),
 });
 
 /** The functions and dates of a simulation: those of the settings, or of a copy with other parameters. */

@@ -6,6 +6,7 @@ import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, failuresOf, type ParameterFailure } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
+import type { Direction } from "./sensitivities.ts";
 
 /** The settings that all simulations share. */
 export interface SimulationSettings {
@@ -74,6 +75,45 @@ function checkSensitivities({ product, sensitivities = [], sensitivityMethod = "
       `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves ` +
         `out the jumps; use "auto", "bump" or "likelihood-ratio"`,
     );
+}
+
+/** The settings that directions are checked against. */
+interface DirectionSettings {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  readonly sensitivities?: readonly string[];
+  readonly directions?: Readonly<Record<string, Direction>>;
+}
+
+/**
+ * Checks that derivatives exist in all given directions. @throws SpecError beside sensitivities, of a payoff or a model
+ * that jumps, or without the slope of a control's mean
+ */
+export function checkDirections(
+  { model, product, sensitivities = [], directions = {} }: DirectionSettings,
+  control: Control | undefined,
+): void {
+  const all = Object.entries(directions);
+  if (all.length === 0) return;
+  const refuse = (name: string, why: string): never => {
+    throw new SpecError(`directions.${name}: ${why}`);
+  };
+  if (sensitivities.length > 0)
+    refuse(all[0][0], `got one beside sensitivities ${sensitivities.join(", ")}, expected one kind of them`);
+  if (product.isDiscontinuous !== false)
+    refuse(all[0][0], `got one for "${product.name}", expected a product that declares isDiscontinuous: false`);
+  const { jumpsWith = Object.keys(model.parameters) } = model;
+  for (const [name, { model: along, dates, mean }] of all) {
+    const jumping = Object.keys(along).find((one) => jumpsWith.includes(one)) ?? (dates && jumpsWith[0]);
+    if (jumping !== undefined)
+      refuse(
+        name,
+        `steps of the model "${model.name}" jump with ${jumping}, which derivatives leave out; use variants`,
+      );
+    const isKnown = typeof control?.mean === "function" && dates === undefined;
+    if (control !== undefined && !isKnown && mean === undefined)
+      refuse(name, `got no mean, expected how fast the mean of the control "${control.name}" moves`);
+  }
 }
 
 /** Returns the columns of an accuracy, each with its path for error messages. */

@@ -96,6 +96,22 @@ const stopping = {
   upper: { outer: 4, inner: 4 },
 } as const;
 
+/** Derivatives of many inputs, which adjoints find: of spots, and of rate and volatilities in each step. */
+const many: MonteCarloSettings = {
+  model: geometricBrownian({ spots: [100, 90], rate: 0.02, volatilities: [0.2, 0.3], correlation }),
+  product: asian({ payoff: "call", strike: 100 }),
+  dates: [0.25, 0.5, 0.75, 1],
+  paths: 1024,
+  directions: Object.fromEntries(
+    ["rate", "volatility1", "yield1", "volatility2"].flatMap((name) =>
+      [0, 1, 2, 3].map((k) => {
+        const model = { [name]: { byStep: [0, 1, 2, 3].map((n) => Number(n === k)) } };
+        return [`${name} ${k}`, { model, product: {}, control: {} }];
+      }),
+    ),
+  ),
+};
+
 describe.each(devices)("$label", ({ device, label, missing }) => {
   // One thread has all cases, WebGPU one part of them, CUDA and several threads the other.
   const hand = devices.findIndex((each) => each.label === label);
@@ -109,6 +125,19 @@ describe.each(devices)("$label", ({ device, label, missing }) => {
     const expected = await expectedOf(settings, precision);
     expect(found.length).toBe(expected.length);
     // WGSL leaves divisions and contractions open.
+    if (precision === "f64") expect(found).toEqual(expected);
+    else
+      found.forEach((x, k) =>
+        expect(Math.abs(x - expected[k])).toBeLessThan(1e-3 * Math.max(1, Math.abs(expected[k]))),
+      );
+  });
+
+  test.skipIf(device === undefined)("adjoints of many inputs, as the interpreter", async () => {
+    if (device === undefined) throw new Error(missing);
+    const { sensitivities } = await monteCarlo({ device, ...few, ...many, precision });
+    expect(new Set(Object.values(sensitivities).map(({ method }) => method))).toEqual(new Set(["adjoint"]));
+    const found = await numbersOf(device, { ...many, precision });
+    const expected = await numbersOf(reference, { ...many, precision });
     if (precision === "f64") expect(found).toEqual(expected);
     else
       found.forEach((x, k) =>

@@ -1,4 +1,4 @@
-/** A path from date to date, as kernel functions that all kernels of paths share. */
+/** A path and its steps, as kernel functions that all kernels of paths share. */
 import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/index.ts";
 import type { PayoffFunction } from "../product.ts";
 import { normal32, philox4x32, uniform24, uniform32 } from "../../numerics/random/index.ts";
@@ -22,6 +22,8 @@ export const Draws = record({
   pointAt: i32,
   pointStride: i32,
 });
+
+const DrawnNumbers = record({ normals: write(real), uniforms: write(real), own: write(real) });
 
 /** The private arrays of a path, which change from date to date. */
 export const Path = record({
@@ -91,20 +93,12 @@ export const uniformOf = fn({
   },
 });
 
-/** Random numbers of a step, to private arrays. */
-function drawFunction(shape: PathShape) {
+/** Returns the function that draws the random numbers of a step. */
+export function drawFunction(shape: PathShape) {
   const { normals, modelUniforms, productUniforms, numbers, blocks, group } = drawsOf(shape);
   return fn({
     name: "drawStep",
-    params: {
-      draws: Draws,
-      n: i32,
-      isFirst: bool,
-      words: write(u32),
-      normals: write(real),
-      uniforms: write(real),
-      own: write(real),
-    },
+    params: { draws: Draws, n: i32, isFirst: bool, words: write(u32), numbers: DrawnNumbers },
     env: {
       philox4x32,
       normal32,
@@ -117,7 +111,7 @@ function drawFunction(shape: PathShape) {
       BLOCKS: blocks,
       GROUP: group,
     },
-    body({ draws, n, isFirst, words, normals, uniforms, own }, gpu, env) {
+    body({ draws, n, isFirst, words, numbers: { normals, uniforms, own } }, gpu, env) {
       const slot = n % env.GROUP;
       if (!env.SOBOL && (slot === 0 || isFirst))
         for (let b = 0; b < env.BLOCKS; b++) {
@@ -163,6 +157,27 @@ export function loadFunction(shape: PathShape) {
 }
 
 /**
+ * Returns the function that shifts the normal numbers of a step, where paths are shifted, and adds to the logarithm of
+ * the path's weight.
+ */
+export function shiftFunction(shape: PathShape) {
+  const rows = rowsOf(shape);
+  return fn({
+    name: "shiftStep",
+    params: { table: read(real), columns: i32, column: i32, row: i32, normals: write(real), weight: write(real) },
+    env: { FIRST: 3 + rows.coefficients, SHIFTS: shape.isShifted === true ? shape.model.normals : 0 },
+    body({ table, columns, column, row, normals, weight }, _gpu, { FIRST, SHIFTS }): undefined {
+      // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
+      for (let j = 0; j < SHIFTS; j++) {
+        const shift = table[(row + FIRST + j) * columns + column];
+        weight[0] = weight[0] - shift * (normals[j] + 0.5 * shift);
+        normals[j] = normals[j] + shift;
+      }
+    },
+  });
+}
+
+/**
  * Returns the function that begins a path: it sets the model's state, the spots at time 0, and the running states of
  * product and control.
  */
@@ -195,34 +210,86 @@ export function beginFunction(shape: PathShape) {
   });
 }
 
+/** The random numbers of a step. */
+export const Numbers = record({ normals: read(real), uniforms: read(real), own: read(real) });
+
+const scratchFields = { before: write(real), variances: write(real), logs: write(real) } as const;
+
+/** Private arrays that a step needs for itself. */
+export const Scratch = record(scratchFields);
+
+/** The step: its number among those of a date's, when it begins, its length, and the discount factor to its end. */
+export const Step = record({ date: i32, isLast: bool, t: real, dt: real });
+
+/** Returns the function that declares the private arrays which a step needs for itself. */
+export const scratchFunction = ({ model }: PathShape) =>
+  fn({
+    name: "newScratch",
+    params: [],
+    env: { A: model.assets },
+    body(_none, gpu, { A }) {
+      const before = gpu.privateReal(A);
+      const variances = gpu.privateReal(A);
+      const logs = gpu.privateReal(A);
+      for (let a = 0; a < A; a++) variances[a] = 0;
+      return { before, variances, logs };
+    },
+  });
+
+/** Returns the function that declares the private arrays of a step's random numbers. */
+export const numbersFunction = ({ model, product }: PathShape) =>
+  fn({
+    name: "newNumbers",
+    params: [],
+    env: {
+      NORMALS: arrayLength(model.normals),
+      UNIFORMS: arrayLength(model.uniforms),
+      OWN: arrayLength(product.uniforms ?? 0),
+    },
+    body(_none, gpu, { NORMALS, UNIFORMS, OWN }) {
+      return {
+        normals: gpu.privateReal(NORMALS),
+        uniforms: gpu.privateReal(UNIFORMS),
+        own: gpu.privateReal(OWN),
+      };
+    },
+  });
+
+const moveParams = {
+  state: write(real),
+  running: write(real),
+  spots: write(real),
+  controlRunning: write(real),
+  c: read(real),
+  p: read(real),
+  /** The product's parameters of the step. */
+  q: read(real),
+  controlP: read(real),
+  /** The table with the coefficients that are not copied into `c`, from `first` on. */
+  table: read(real),
+  first: i32,
+  stride: i32,
+  discount: real,
+  step: Step,
+  numbers: Numbers,
+  scratch: Scratch,
+} as const;
+
 /**
  * The logarithm of a spot that is zero: the exponential of any mean with it is 0, and products with times are finite.
  */
 const LOG_OF_ZERO = -1e30;
 
 /**
- * Returns the function that advances a path to the next date: the steps of the model, then the update of the product.
- * It returns the time, and the discount factor of the path. With `isFirst` the path begins here, so that no random
- * numbers are left over from the previous step.
+ * Returns the function that moves a path by a step, and updates product and control where they are monitored. It
+ * returns the discount factor of the path, which is that of the table where products are not monitored.
  */
-export function advanceFunction(shape: PathShape, hasScores = false) {
-  const { model, product, control, substeps } = shape;
-  const rows = rowsOf(shape);
-  const draw = drawsOf(shape);
+export function moveFunction({ model, product, control }: PathShape) {
   const monitored = (some: PathShape["control"]): boolean => some?.monitoring !== undefined;
   return fn({
-    name: "advancePath",
-    params: {
-      batch: Batch,
-      draws: Draws,
-      path: Path,
-      date: i32,
-      isFirst: bool,
-      scores: write(real),
-      initial: read(real),
-    },
+    name: "movePath",
+    params: moveParams,
     env: {
-      drawStep: drawFunction(shape),
       modelStep: model.step,
       observe: model.observe,
       LOG_OF_ZERO,
@@ -231,89 +298,51 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       variancesOf: product.monitoring === "bridge" ? model.variances : undefined,
       AFTER: model.variancesAfterStep === true,
       discountOf: model.discount,
-      scoreOf: hasScores ? model.score?.function : undefined,
       update: product.update,
       controlUpdate: control?.update,
-      SUBSTEPS: substeps,
-      HEAD: rows.head,
-      STEP: rows.step,
-      COPIED: rows.copied,
-      C: rows.coefficients,
-      DATED: rows.dated,
-      SHIFTS: shape.isShifted === true ? model.normals : 0,
       A: model.assets,
       EACH: monitored(product),
       CONTROL_EACH: monitored(control),
-      C_ROOM: arrayLength(rows.copied),
-      NORMAL_ROOM: arrayLength(draw.normals),
-      UNIFORM_ROOM: arrayLength(draw.modelUniforms),
-      OWN_ROOM: arrayLength(draw.productUniforms),
-      Q_ROOM: arrayLength(rows.dated),
     },
-    body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
-      const { SUBSTEPS, COPIED, A, AFTER, EACH, CONTROL_EACH, variancesOf, logsOf, discountOf } = env;
-      const c = gpu.privateReal(env.C_ROOM);
-      const normals = gpu.privateReal(env.NORMAL_ROOM);
-      const uniforms = gpu.privateReal(env.UNIFORM_ROOM);
-      const own = gpu.privateReal(env.OWN_ROOM);
-      const before = gpu.privateReal(A);
-      const variances = gpu.privateReal(A);
-      const logs = gpu.privateReal(A);
-      const q = gpu.privateReal(env.Q_ROOM);
-      for (let a = 0; a < A; a++) variances[a] = 0;
-      const { state, spots, running, p } = path;
-      let time = gpu.real(0);
-      let discount = gpu.real(1);
-      for (let s = 0; s < SUBSTEPS; s++) {
-        const isLast = s === SUBSTEPS - 1;
-        const n = date * SUBSTEPS + s;
-        const row = env.HEAD + n * env.STEP;
-        const t = table[row * columns + column];
-        const dt = table[(row + 1) * columns + column];
-        for (let j = 0; j < COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
-        const tables = { values: table, first: (row + 3 + COPIED) * columns + column, stride: columns };
-        env.drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
-        // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
-        for (let j = 0; j < env.SHIFTS; j++) {
-          const shift = table[(row + 3 + env.C + j) * columns + column];
-          path.weight[0] = path.weight[0] - shift * (normals[j] + 0.5 * shift);
-          normals[j] = normals[j] + shift;
+    body(args, _gpu, env) {
+      const { state, running, spots, controlRunning, c, p, q, controlP, table, first, stride } = args;
+      const { A, AFTER, EACH, CONTROL_EACH, variancesOf, logsOf, discountOf } = env;
+      const { before, variances, logs } = args.scratch;
+      const { date, isLast, t, dt } = args.step;
+      const { normals, uniforms, own } = args.numbers;
+      const tables = { values: table, first, stride };
+      let discount = args.discount;
+      for (let a = 0; a < A; a++) before[a] = spots[a];
+      if (!AFTER) variancesOf?.({ state, c, dt, variances, tables });
+      env.modelStep({ state, normals, uniforms, c, t, dt, tables });
+      if (AFTER) variancesOf?.({ state, c, dt, variances, tables });
+      if (EACH || CONTROL_EACH || isLast) {
+        env.observe({ state, spots });
+        if (env.LOGS) {
+          if (logsOf !== undefined) logsOf({ state, logs });
+          else for (let a = 0; a < A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : env.LOG_OF_ZERO;
         }
-        for (let a = 0; a < A; a++) before[a] = spots[a];
-        if (!AFTER) variancesOf?.({ state, c, dt, variances, tables });
-        env.scoreOf?.({ scores, normals, c, dt, isFirst: n === 0, initial });
-        env.modelStep({ state, normals, uniforms, c, t, dt, tables });
-        if (AFTER) variancesOf?.({ state, c, dt, variances, tables });
-        if (EACH || CONTROL_EACH || isLast) {
-          env.observe({ state, spots });
-          if (env.LOGS) {
-            if (logsOf !== undefined) logsOf({ state, logs });
-            else for (let a = 0; a < A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : env.LOG_OF_ZERO;
-          }
-          time = t + dt;
-          discount = table[(row + 2) * columns + column];
-          if (discountOf !== undefined) discount *= discountOf({ state });
-          for (let j = 0; j < env.DATED; j++) q[j] = table[(row + 3 + env.C + env.SHIFTS + j) * columns + column];
-          if (EACH || isLast)
-            env.update?.({ running, p, q, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
-          if (CONTROL_EACH || isLast)
-            env.controlUpdate?.({
-              running: path.controlRunning,
-              p: path.controlP,
-              q,
-              spots,
-              logs,
-              before,
-              variances,
-              uniforms: own,
-              t: time,
-              dt,
-              date,
-              discount,
-            });
-        }
+        const time = t + dt;
+        if (discountOf !== undefined) discount *= discountOf({ state });
+        if (EACH || isLast)
+          env.update?.({ running, p, q, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
+        if (CONTROL_EACH || isLast)
+          env.controlUpdate?.({
+            running: controlRunning,
+            p: controlP,
+            q,
+            spots,
+            logs,
+            before,
+            variances,
+            uniforms: own,
+            t: time,
+            dt,
+            date,
+            discount,
+          });
       }
-      return { time, discount };
+      return discount;
     },
   });
 }

@@ -5,7 +5,7 @@ import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { type PathShape, arrayLength, rowsOf, shapeKey } from "./shape.ts";
 
 /** Number `at` of a table of parameters, by its layout: its first place, and the distances of steps and columns. */
-const valueAt = fn({
+export const valueAt = fn({
   name: "parameterAt",
   params: { values: read(real), layout: read(i32), at: i32, n: i32, column: i32 },
   body({ values, layout, at, n, column }) {

@@ -1,6 +1,19 @@
 /** A sample: a path from its start to its end, what it pays there, and the derivatives of that by the table. */
 import { bool, fn, functionFromSource, i32, read, real, record, tangent, write } from "../../kernel/index.ts";
-import { advanceFunction, Batch, beginFunction, Draws, loadFunction, Path, payoffAtPathEnd } from "./advance.ts";
+import {
+  Batch,
+  beginFunction,
+  drawFunction,
+  Draws,
+  loadFunction,
+  moveFunction,
+  numbersFunction,
+  Path,
+  payoffAtPathEnd,
+  scratchFunction,
+  shiftFunction,
+} from "./advance.ts";
+import { arrayLength, type PathShape, rowsOf } from "./shape.ts";
 import { continuationFunction, Rule } from "../stopping/rule.ts";
 import type { WalkShape } from "./walk-shape.ts";
 
@@ -17,6 +30,84 @@ const sampleParams = {
   last: i32,
   decides: bool,
 } as const;
+
+/**
+ * Returns the function that advances a path to the next date: the steps of the model, then the update of the product.
+ * It returns the time, and the discount factor of the path. With `isFirst` the path begins here, so that no random
+ * numbers are left over from the previous step.
+ */
+export function advanceFunction(shape: PathShape, hasScores = false) {
+  const { model, substeps } = shape;
+  const rows = rowsOf(shape);
+  return fn({
+    name: "advancePath",
+    params: {
+      batch: Batch,
+      draws: Draws,
+      path: Path,
+      date: i32,
+      isFirst: bool,
+      scores: write(real),
+      initial: read(real),
+    },
+    env: {
+      newNumbers: numbersFunction(shape),
+      newScratch: scratchFunction(shape),
+      drawStep: drawFunction(shape),
+      shift: shiftFunction(shape),
+      move: moveFunction(shape),
+      scoreOf: hasScores ? model.score?.function : undefined,
+      SUBSTEPS: substeps,
+      HEAD: rows.head,
+      STEP: rows.step,
+      COPIED: rows.copied,
+      DATED: rows.dated,
+      DATED_AT: rows.datedAt,
+      C_ROOM: arrayLength(rows.copied),
+      Q_ROOM: arrayLength(rows.dated),
+    },
+    body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
+      const { SUBSTEPS, COPIED } = env;
+      const c = gpu.privateReal(env.C_ROOM);
+      const q = gpu.privateReal(env.Q_ROOM);
+      const numbers = env.newNumbers();
+      const scratch = env.newScratch();
+      const { state, running, spots, controlRunning, p, controlP, words, weight } = path;
+      let time = gpu.real(0);
+      let discount = gpu.real(1);
+      for (let s = 0; s < SUBSTEPS; s++) {
+        const n = date * SUBSTEPS + s;
+        const row = env.HEAD + n * env.STEP;
+        const t = table[row * columns + column];
+        const dt = table[(row + 1) * columns + column];
+        for (let j = 0; j < COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
+        for (let j = 0; j < env.DATED; j++) q[j] = table[(row + env.DATED_AT + j) * columns + column];
+        env.drawStep({ draws, n, isFirst: isFirst && s === 0, words, numbers });
+        env.shift({ table, columns, column, row, normals: numbers.normals, weight });
+        env.scoreOf?.({ scores, normals: numbers.normals, c, dt, isFirst: n === 0, initial });
+        discount = env.move({
+          state,
+          running,
+          spots,
+          controlRunning,
+          c,
+          p,
+          q,
+          controlP,
+          table,
+          first: (row + 3 + COPIED) * columns + column,
+          stride: columns,
+          discount: table[(row + 2) * columns + column],
+          step: { date, isLast: s === SUBSTEPS - 1, t, dt },
+          numbers,
+          scratch,
+        });
+        time = t + dt;
+      }
+      return { time, discount };
+    },
+  });
+}
 
 /**
  * Returns the function that follows a path from its start to date number `last`, or to an earlier date if it `decides`

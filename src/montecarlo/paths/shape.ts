@@ -39,6 +39,8 @@ export interface Rows {
   readonly product: number;
   /** The number of rows of the product's parameters in each step, which come last in it. */
   readonly dated: number;
+  /** The place of the first of them among the rows of a step. */
+  readonly datedAt: number;
   /** The number of rows of the control variate's parameters. */
   readonly control: number;
   /** The number of rows before those of the first step: initial state, and the parameters of product and control. */
@@ -65,10 +67,12 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
     dated: product.dated ?? 0,
     control: control === undefined ? 0 : count(control.parameters),
   };
+  const datedAt = STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0);
   return {
     ...rows,
     head: rows.state + rows.product + rows.control,
-    step: STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0) + rows.dated,
+    step: datedAt + rows.dated,
+    datedAt,
     coefficients,
     copied: model.coefficients?.copied ?? coefficients,
     modelParameters,

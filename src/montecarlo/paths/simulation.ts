@@ -133,10 +133,15 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Simulates `count` blocks of samples from block `first` on, and adds them to the moments of the instances. @param
-   * told a callback after each launch with its number of blocks, which is awaited
+   * Simulates `count` blocks of samples from block `first` on, and adds them to the moments of the instances, which are
+   * those of derivatives, too. @param told a callback after each launch with its number of blocks, which is awaited
    */
-  async run(moments: Moments, first: number, count: number, told: (blocks: number) => Promise<void>): Promise<void> {
+  async run(
+    { value: moments }: { readonly value: Moments },
+    first: number,
+    count: number,
+    told: (blocks: number) => Promise<void>,
+  ): Promise<void> {
     const { shape, precision, dates, seed } = this.#batch;
     const { walk, merge, instances, table, streams, slots, slotCount, rule, weights, none, sobol } = this.#made;
     const series = instances * shape.scramblings;

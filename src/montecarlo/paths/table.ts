@@ -2,8 +2,8 @@
 import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../device/index.ts";
 import { hostRealType, type Precision } from "../../kernel/index.ts";
 import { END_OF_STEP } from "../model.ts";
-import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
-import type { Variants } from "../sensitivities.ts";
+import { type Column, columnAt, type Parameter, type Parameters, type ParameterTable, tableOf } from "../parameters.ts";
+import type { Direction, Variants } from "../sensitivities.ts";
 import { prepareKernel, tangentKernel } from "./prepare.ts";
 import { type PathShape, rowsOf } from "./shape.ts";
 import type { WalkShape } from "./walk-shape.ts";
@@ -52,75 +52,111 @@ export function tableLength({ shape, dates, variants }: TableBatch, instances: n
   return instances * variants.model.length * (rows.head + rows.step * dates.length * shape.substeps);
 }
 
+/** The numbers from which a table is made, on a device, with the layout of each group of them. */
+interface TableSource {
+  readonly model: SourceGroup;
+  readonly product: SourceGroup;
+  readonly control: SourceGroup;
+}
+
+interface SourceGroup extends ParameterTable {
+  readonly valueBuffer: DeviceBuffer;
+  readonly layoutBuffer: DeviceBuffer;
+}
+
 /**
- * Returns the parameter table of the instances with given indices, followed by its tangents in each direction, computed
- * on the device. The caller disposes it.
+ * Returns the numbers of some instances, and behind them their tangents in each direction. The caller disposes them.
  */
-export async function preparedTable(device: Device, batch: TableBatch, members: Uint32Array): Promise<DeviceBuffer> {
+export function tableSource(
+  device: Device,
+  batch: TableBatch,
+  members: Uint32Array,
+  directions: readonly Direction[],
+): TableSource & Disposable {
   const { shape, precision, dates, variants, shifts = [] } = batch;
-  const { directions } = variants;
   const steps = dates.length * shape.substeps;
-  const columns = members.length * variants.model.length;
   const element = hostRealType(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
     const ends = parameters[END_OF_STEP] ?? { byStep: stepEnds(variants.dates[v], shape.substeps) };
     return { ...parameters, " end of step": ends, ...shifted };
   });
-  const groups = [
-    tableOf(
+  const group = (
+    name: "model" | "product" | "control",
+    parameters: readonly Parameters[],
+    moves = directions.map((direction) => direction[name]),
+  ): SourceGroup => {
+    const table = tableOf(name, parameters, steps, members, moves);
+    const valueBuffer = createBufferOf(device, element, table.values);
+    return { ...table, valueBuffer, layoutBuffer: createBufferOf(device, "i32", table.layout) };
+  };
+  const groups = {
+    model: group(
       "model",
       timed,
-      steps,
-      members,
       directions.map(({ model, dates: moving }) =>
         moving === undefined ? model : { ...model, " end of step": { byStep: stepEnds(moving, shape.substeps) } },
       ),
     ),
-    tableOf(
-      "product",
-      variants.product,
-      steps,
-      members,
-      directions.map(({ product }) => product),
-    ),
-    tableOf(
-      "control",
-      variants.control,
-      steps,
-      members,
-      directions.map(({ control }) => control),
-    ),
-  ];
-  const buffers = groups.map(({ values, layout }) => ({
-    values: createBufferOf(device, element, values),
-    layout: createBufferOf(device, "i32", layout),
-  }));
+    product: group("product", variants.product),
+    control: group("control", variants.control),
+  };
+  return {
+    ...groups,
+    [Symbol.dispose](): void {
+      for (const { valueBuffer, layoutBuffer } of Object.values(groups)) {
+        valueBuffer[Symbol.dispose]();
+        layoutBuffer[Symbol.dispose]();
+      }
+    },
+  };
+}
+
+/**
+ * Returns the parameter table of the instances with given indices, followed by its tangents in each direction, computed
+ * on the device. The caller disposes it.
+ */
+export async function preparedTable(device: Device, batch: TableBatch, members: Uint32Array): Promise<DeviceBuffer> {
+  const { directions } = batch.variants;
+  using source = tableSource(device, batch, members, directions);
+  const table = await tableFrom(device, batch, members, source, directions.length);
+  await device.finish();
+  return table;
+}
+
+/** Launches the kernels of the parameter table of some instances and of its tangents, and returns its buffer. */
+export async function tableFrom(
+  device: Device,
+  batch: TableBatch,
+  members: Uint32Array,
+  { model, product, control }: TableSource,
+  directions: number,
+): Promise<DeviceBuffer> {
+  const { shape, precision, dates, variants } = batch;
+  const columns = members.length * variants.model.length;
   const length = tableLength(batch, members.length);
-  const table = device.createBuffer(element, length * (1 + directions.length));
-  const [model, product, other] = buffers;
+  const table = device.createBuffer(hostRealType(precision), length * (1 + directions));
   const from = {
-    steps,
+    steps: dates.length * shape.substeps,
     columns,
-    modelValues: model.values,
-    modelLayout: model.layout,
-    productValues: product.values,
-    productLayout: product.layout,
-    controlValues: other.values,
-    controlLayout: other.layout,
+    modelValues: model.valueBuffer,
+    modelLayout: model.layoutBuffer,
+    productValues: product.valueBuffer,
+    productLayout: product.layoutBuffer,
+    controlValues: control.valueBuffer,
+    controlLayout: control.layoutBuffer,
     table,
   };
   device.launch(await compileExact(device, prepareKernel(shape), precision), from, { items: columns });
-  if (directions.length > 0) {
-    const [modelLength, productLength, controlLength] = groups.map((group) => group.length);
-    const lengths = { modelLength, productLength, controlLength, tableLength: length };
+  if (directions > 0) {
+    const lengths = {
+      modelLength: model.length,
+      productLength: product.length,
+      controlLength: control.length,
+      tableLength: length,
+    };
     const tangents = await compileExact(device, tangentKernel(shape), precision);
-    device.launch(tangents, { ...from, directions: directions.length, ...lengths }, { items: members.length });
-  }
-  await device.finish();
-  for (const { values, layout } of buffers) {
-    values[Symbol.dispose]();
-    layout[Symbol.dispose]();
+    device.launch(tangents, { ...from, directions, ...lengths }, { items: members.length });
   }
   return table;
 }

@@ -5,7 +5,7 @@ import { pathFunction } from "./advance.ts";
 import { END, Paid, payAgainFunction, payFunction, payFunctionWithSlopes } from "./sample.ts";
 import { basisParts } from "../stopping/rule.ts";
 import { BLOCK, arrayLength, shapeKey } from "./shape.ts";
-import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
+import { addSampleFunction, measuresOf, momentsOf, storeMomentsFunction, type WalkShape } from "./walk-shape.ts";
 
 /**
  * Returns the kernel that simulates samples. A work item simulates one block of `BLOCK` samples of an instance and
@@ -117,7 +117,8 @@ function makeWalk(shape: WalkShape) {
       ALL: measuresOf(shape),
       SIDES: shape.antithetic ? 2 : 1,
       SINGLE: shape.single,
-      CONTROL: shape.control !== undefined,
+      addSample: addSampleFunction(shape, measuresOf(shape)),
+      storeMoments: storeMomentsFunction(shape, measuresOf(shape)),
       Q: momentsOf(shape),
       A: shape.model.assets,
       SCORE_ROOM: arrayLength(shape.scores),
@@ -142,7 +143,6 @@ function makeWalk(shape: WalkShape) {
       const end = gpu.privateReal(env.END);
       const y = gpu.privateReal(ALL);
       const x = gpu.privateReal(ALL);
-      // Sums of differences from the first sample, so that squares do not cancel.
       const y0 = gpu.privateReal(ALL);
       const x0 = gpu.privateReal(ALL);
       const sums = gpu.privateReal(Q * ALL);
@@ -203,34 +203,9 @@ function makeWalk(shape: WalkShape) {
               }
           }
         }
-        for (let m = 0; m < ALL; m++) {
-          if (sample === 0) {
-            y0[m] = y[m];
-            x0[m] = x[m];
-          }
-          const dy = y[m] - y0[m];
-          sums[m * Q] += dy;
-          sums[m * Q + 1] += dy * dy;
-          if (env.CONTROL) {
-            const dx = x[m] - x0[m];
-            sums[m * Q + 2] += dx;
-            sums[m * Q + 3] += dx * dx;
-            sums[m * Q + 4] += dx * dy;
-          }
-        }
+        env.addSample({ isFirst: sample === 0, y, x, y0, x0, sums });
       }
-      for (let m = 0; m < ALL; m++) {
-        const at = m * Q * itemCount + item;
-        const meanY = sums[m * Q] / BLOCK;
-        args.moments[at] = y0[m] + meanY;
-        args.moments[at + itemCount] = Math.max(sums[m * Q + 1] - sums[m * Q] * meanY, 0);
-        if (env.CONTROL) {
-          const meanX = sums[m * Q + 2] / BLOCK;
-          args.moments[at + 2 * itemCount] = x0[m] + meanX;
-          args.moments[at + 3 * itemCount] = Math.max(sums[m * Q + 3] - sums[m * Q + 2] * meanX, 0);
-          args.moments[at + 4 * itemCount] = sums[m * Q + 4] - sums[m * Q] * meanX;
-        }
-      }
+      env.storeMoments({ y0, x0, sums, moments: args.moments, item, itemCount });
     },
   });
 }

@@ -392,6 +392,6 @@ async function follow(
   const { shape } = batch;
   const moments = new Moments(measuresOf(shape), instances * shape.scramblings, momentsOf(shape));
   using simulation = await Simulation.create(device, batch, members, { betas, scales });
-  await simulation.run(moments, 0, blocks, (done) => work.done(done * perBlock * instances));
+  await simulation.run({ value: moments }, 0, blocks, (done) => work.done(done * perBlock * instances));
   return moments;
 }

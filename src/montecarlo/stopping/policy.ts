@@ -1,6 +1,7 @@
 /** Paths that follow an exercise rule, for the martingale that bounds all rules. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
+import { beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
+import { advanceFunction } from "../paths/sample.ts";
 import { memoize } from "../../base/memoize.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { continuationFunction, stoppingKey, type StoppingShape } from "./rule.ts";

@@ -1,6 +1,7 @@
 /** Least squares, date by date backwards, on paths that are stored. */
 import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
+import { beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
+import { advanceFunction } from "../paths/sample.ts";
 import { BLOCK, arrayLength } from "../paths/shape.ts";
 import { memoize } from "../../base/memoize.ts";
 import { continuationFromBasis, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";

@@ -1,5 +1,7 @@
 /** Tables, paths and their moments, Sobol' points through bridges, and the kernels of early exercise. */
 import { asian, blackScholes, european, geometricBrownian, heston, lookback } from "../../../src/montecarlo/index.ts";
+import { backwardKernel, backwardLengths } from "../../../src/montecarlo/paths/backwards.ts";
+import { keepKernel, type KeptShape } from "../../../src/montecarlo/paths/keep.ts";
 import { prepareKernel } from "../../../src/montecarlo/paths/prepare.ts";
 import type { PathShape } from "../../../src/montecarlo/paths/shape.ts";
 import { rowsOf } from "../../../src/montecarlo/paths/shape.ts";
@@ -135,6 +137,49 @@ const walks = walked.map(([name, base]): ConformanceCase => {
   };
 });
 
+const BLOCKS = 2;
+const kept: KeptShape = { ...shapes["Heston, lookback"], antithetic: true };
+const lengths = backwardLengths(kept, STEPS, true);
+const keptRows = rowsOf(kept);
+const keptTable = uniforms(keptRows.head + keptRows.step * STEPS, 0.1, 0.4);
+
+const keeping: ConformanceCase = {
+  name: "paths that are kept",
+  kernel: keepKernel(kept),
+  size: { items: 128 * BLOCKS },
+  args: ({ real, zeros }) => ({
+    seedLow: 7,
+    seedHigh: 0,
+    stream: 3,
+    firstBlock: 1,
+    blocks: BLOCKS,
+    steps: STEPS,
+    table: real(keptTable),
+    kept: zeros(lengths.kept * BLOCKS),
+    pays: zeros(lengths.pays * BLOCKS),
+  }),
+  precisions: EXACT,
+  fma: "exact",
+  javaScript: { relative: 1e-9, absolute: 1e-9, because: "JavaScript's own exponentials and logarithms" },
+};
+
+const backwards = (["blocks", "paths", "steps"] as const).map((part): ConformanceCase => ({
+  name: `kept paths taken back by ${part}`,
+  kernel: backwardKernel(kept, part),
+  size: { items: { blocks: 1, paths: 128, steps: STEPS }[part] * BLOCKS },
+  args: ({ real, zeros }) => ({
+    steps: STEPS,
+    blocks: BLOCKS,
+    table: real(keptTable),
+    kept: real(uniforms(lengths.kept * BLOCKS, 0.1, 0.9)),
+    adjoints: real(uniforms(lengths.adjoints * BLOCKS)),
+    rows: zeros(lengths.rows * BLOCKS),
+  }),
+  precisions: EXACT,
+  fma: "exact",
+  notJavaScript: "derivatives are called from kernels alone, but for tests",
+}));
+
 const merged: ConformanceCase = {
   name: "merged moments",
   kernel: mergeKernel(5, 2, 64),
@@ -222,4 +267,13 @@ const solved: ConformanceCase = {
   fma: "exact",
 };
 
-export const montecarloCases: readonly ConformanceCase[] = [...tables, ...walks, merged, bridged, sweep, solved];
+export const montecarloCases: readonly ConformanceCase[] = [
+  ...tables,
+  ...walks,
+  keeping,
+  ...backwards,
+  merged,
+  bridged,
+  sweep,
+  solved,
+];
