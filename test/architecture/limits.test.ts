@@ -19,7 +19,8 @@ const files = execFileSync(
   },
 )
   .split("\n")
-  .filter((path) => /\.[tj]s$/.test(path) && !path.includes("/fixtures/"));
+  // Folders whose names begin with a dot belong to tests that run at the same time.
+  .filter((path) => /\.[tj]s$/.test(path) && !path.includes("/fixtures/") && !path.includes("/."));
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 const sources = files.filter((path) => path.startsWith("src/"));
 
