@@ -175,9 +175,22 @@ function datesOf(spec: ScriptedTradeSpec, parts: Parts) {
   const moments = new Map<number, Moment>(all.map((one) => [one.time, one]));
   const dates = times.map((time): ScriptDateTerms => {
     const here = all.filter((one) => one.time === time);
+    checkRights(here, parts);
     return { time, dated: program.columns.map((_, c) => datedNumber(parts, here, time, c)) };
   });
   return { dates, moments, end: Math.max(...dates.flatMap((date) => timesOf(program, date))) };
+}
+
+/** @throws BookError rights of the holder and of the issuer on one date, of which one would have to be the first */
+function checkRights(here: readonly Occurrence[], { program: { rights }, pathOf }: Parts): void {
+  const own = rights.filter(({ event }) => here.some((one) => one.event === event));
+  const other = own.find(({ of }) => of !== own[0].of);
+  if (other !== undefined)
+    throw new BookError(
+      pathOf("script"),
+      `events ${own[0].event + 1} and ${other.event + 1} are on one date, and one of them has exercise(…), the other ` +
+        "call(…); expected dates of their own",
+    );
 }
 
 /** The time of a date, and those of its later payments. */

@@ -5,7 +5,7 @@
 export type { Accuracy } from "../base/accuracy.ts";
 export type { Column, Parameter, ParameterFailure, Parameters } from "./parameters.ts";
 export { modelParams, type PathModel } from "./model.ts";
-export { type PathProduct, type PayoffFunction, productParams } from "./product.ts";
+export { type EarlyRight, type PathProduct, type PayoffFunction, productParams } from "./product.ts";
 export {
   blackScholes,
   type BlackScholesSettings,

@@ -38,6 +38,18 @@ export const productParams: {
 export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
 
 /**
+ * The early rights of a product that pays as it goes: indices of running numbers that `update` sets at each date.
+ * `side` is 1 where the holder may end the product, −1 where the issuer may, and 0 where nobody may; `stopped` is what it
+ * has then paid in all, and `paid` what it has paid if it goes on, both discounted to time 0.
+ * @experimental
+ */
+export interface EarlyRight {
+  readonly side: number;
+  readonly stopped: number;
+  readonly paid: number;
+}
+
+/**
  * A product of the path engine, whose payoff is a function of the path. `running` numbers carry the needed information
  * on the path from date to date; `p` are its parameters.
  * @experimental
@@ -70,6 +82,8 @@ export interface PathProduct {
    * `discount` here.
    */
   readonly payoff: PayoffFunction;
+  /** The early rights that `longstaffSchwartz` decides on; `payoff` alone decides on those of the last date. */
+  readonly right?: EarlyRight;
   /**
    * Returns half the distance of the bounds of a payoff that a path leaves open, not discounted; `payoff` returns their
    * middle. Undefined where paths determine the payoff.

@@ -73,6 +73,10 @@ export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
   payoff.kind !== "swing" &&
   (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
 
+/** Tells whether a trade can be ended before its last date: by exercise, or by an early right of a script. */
+export const mayEndEarly = ({ payoff, exercise }: Terms): boolean =>
+  payoff.kind === "script" ? payoff.program.rights.length > 0 : exercise.kind !== "european";
+
 /** The correlations of one asset. */
 const ALONE = [[1]];
 

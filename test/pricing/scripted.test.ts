@@ -98,6 +98,79 @@ test("scenarios and models move the value as they move the market", { timeout: 1
   }
 });
 
+describe("early rights", () => {
+  const berm = (text: string, dates: readonly number[] = [0.25, 0.5, 0.75, 1]) => ({
+    underlying: "ACME",
+    script: { events: [{ on: "dates", do: text }] },
+    data: { dates, strike: 105 },
+  });
+
+  test("a Bermudan put as a script is the option", { timeout: 120_000 }, async () => {
+    const option = { id: "2", underlying: "ACME", payoff: "put", strike: 105, exercise: [0.25, 0.5, 0.75], expiry: 1 };
+    const [own, other] = await pricedOf([{ id: "1", ...berm("exercise(strike - S)") }, option]);
+    expect(Math.abs(own.value - other.value)).toBeLessThanOrEqual(own.errorEstimate + other.errorEstimate);
+    // A rule that does not move with the spot tells no second derivative.
+    expect(own.gamma).toBeNull();
+    for (const name of ["delta", "vega", "rho", "theta"] as const) {
+      const error = own.sensitivityErrorEstimates![name]! + other.sensitivityErrorEstimates![name]!;
+      expect(Math.abs(own[name]! - other[name]!)).toBeLessThanOrEqual(error);
+    }
+  });
+
+  test("the issuer's right takes what the holder's gives", { timeout: 120_000 }, async () => {
+    const pay = "pay(max(strike - S, 0))";
+    const [held, sold, european] = await pricedOf([
+      { id: "1", ...berm("exercise(max(strike - S, 0))") },
+      { id: "2", ...berm("call(-max(strike - S, 0))") },
+      { id: "3", ...berm(pay, [1]) },
+    ]);
+    expect(sold.value).toBeCloseTo(-held.value, 10);
+    expect(sold.delta).toBeCloseTo(-held.delta!, 10);
+    expect(held.value).toBeGreaterThan(european.value + held.errorEstimate);
+  });
+
+  /** The case SCR-BAX-O-01 of an independent set of values: a recursion in ln S and ln of the sum, to 1e-5. */
+  test("an average that may be exercised has its published value", { timeout: 120_000 }, async () => {
+    const market = {
+      rates: { EUR: 0.05 },
+      underlyings: { ACME: { spot: 100, currency: "EUR", dividends: { yield: 0.03 }, volatility: 0.3 } },
+      correlations: [],
+    };
+    const script = {
+      state: { sum: 0, count: 0 },
+      events: [{ on: "dates", do: "sum += S; count += 1; exercise(max(sum / count - 100, 0))" }],
+    };
+    const trade = { id: "1", underlying: "ACME", script, data: { dates: [0.25, 0.5, 0.75, 1] } };
+    const [{ value, errorEstimate, delta, vega, sensitivityErrorEstimates: errors }] = await pricedOf(
+      [trade],
+      {},
+      market,
+    );
+    expect(Math.abs(value - 8.847450521425884)).toBeLessThanOrEqual(errorEstimate);
+    expect(Math.abs(delta! - 0.5770972520972641)).toBeLessThanOrEqual(errors!.delta!);
+    expect(Math.abs(vega! - 27.646713779708953)).toBeLessThanOrEqual(errors!.vega!);
+  });
+
+  test("one of today counts beside going on, with its sensitivities", { timeout: 60_000 }, async () => {
+    const [over, known] = await pricedOf([
+      { id: "1", ...berm("exercise(1.5 * strike - S)", [0, 0.5, 1]) },
+      { id: "2", ...berm("exercise(strike - S)", [0]) },
+    ]);
+    expect([over.value, known.value]).toEqual([57.5, 5]);
+    expect(over.delta).toBeCloseTo(-1, 9);
+    expect(over.vega).toBeCloseTo(0, 9);
+    expect(over.theta).toBeCloseTo(0, 9);
+  });
+
+  test("a right of a date on which the trade stops is used there or never", { timeout: 60_000 }, async () => {
+    const [own, other] = await pricedOf([
+      { id: "1", ...berm("pay(1); exercise(strike - S); stop()", [1]) },
+      { id: "2", ...berm("pay(1 + max(strike - S, 0))", [1]) },
+    ]);
+    expect(own.value).toBeCloseTo(other.value, 10);
+  });
+});
+
 describe("the past", () => {
   const observed = ["2026-05-20", "2027-05-20", "2028-05-20"];
   const seasoned = {
@@ -147,7 +220,20 @@ describe("mistakes are told with their place", () => {
   test.each([
     [{ ...CALL, script: "autocalable" }, "trades[0].script: unknown script", 'did you mean "autocallable"?'],
     [withText("pay(max(S - strik, 0))"), "event 1, line 1, column 13", "strik is unknown"],
-    [withText("pay(strike)\nexercise(S)"), "an early right", "exercise(…) is not priced yet"],
+    [withText("exercise(strike); call(S)"), "event 1: exercise(…) and call(…)", "an event of its own"],
+    [
+      {
+        ...CALL,
+        script: {
+          events: [
+            { on: "maturity", do: "exercise(strike)" },
+            { on: 1, do: "call(S)" },
+          ],
+        },
+      },
+      "trades[0].script",
+      "events 1 and 2 are on one date",
+    ],
     [withText('pay(strike, { currency: "USD" })'), 'pays in "USD"', "not priced yet"],
     [{ ...CALL, data: { maturity: 1, strike: 100, strikes: 1 } }, "trades[0].data.strikes", "does not use it"],
     [{ ...CALL, data: { strike: 100 } }, "trades[0].data", 'events on "maturity"'],

@@ -195,6 +195,25 @@ function variance(terms: any): Fields {
 
 const sign = (terms: any): number => (terms.option_type === "put" ? -1 : 1);
 
+/** An option on the average up to the date of exercise. */
+const bermudanAsian = (terms: any, value: string, data: Fields): Fields => ({
+  script: {
+    state: { sum: "past", count: "number" },
+    events: [
+      { on: "fixings", do: "sum += S; count += 1" },
+      { on: "exercises", do: `exercise(quantity * ${value})` },
+    ],
+  },
+  data: {
+    quantity: terms.quantity,
+    past: terms.past_sum,
+    number: terms.past_number,
+    fixings: terms.fixing_dates,
+    exercises: terms.exercise_dates,
+    ...data,
+  },
+});
+
 /** Solvers by product. */
 export const scriptedCases: Readonly<Record<string, Solver>> = {
   autocallable: solved(autocallable),
@@ -426,6 +445,35 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
       maturity: terms.fixing_dates.at(-1),
     },
   })),
+  bermudan_asian_floating: solved((terms) =>
+    bermudanAsian(terms, "max(S - k * sum / count, 0)", { k: terms.strike_multiplier }),
+  ),
+  bermudan_asian_fixed: solved((terms) =>
+    bermudanAsian(terms, "max(sign * (sum / count - strike), 0)", { strike: terms.strike, sign: sign(terms) }),
+  ),
+  issuer_callable_worst_of: solved((terms) => {
+    const calls = terms.dates.filter((_: number, k: number) => terms.callable[k]);
+    return {
+      script: {
+        events: [
+          { on: "dates", do: "if (worst >= barriers) pay(notional * coupons)" },
+          { on: "calls", do: "call(notional * prices)" },
+          { on: "maturity", do: "pay(notional * (worst < knockIn ? worst : 1))" },
+        ],
+      },
+      initial: terms.initial_fixings,
+      data: {
+        notional: terms.notional,
+        dates: terms.dates,
+        coupons: terms.coupons,
+        barriers: terms.coupon_barriers,
+        calls,
+        prices: terms.call_price.filter((_: number, k: number) => terms.callable[k]),
+        knockIn: terms.knock_in_level,
+        maturity: terms.dates.at(-1),
+      },
+    };
+  }),
   himalaya: solved((terms) => ({
     script: {
       state: { left: { each: 1 }, locked: 0 },

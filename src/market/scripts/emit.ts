@@ -9,7 +9,7 @@ import { contains, type Expression, partsOf, type Statement } from "./tree.ts";
  * discount factor to the date `discount`.
  */
 export function dateText(program: Program): string {
-  const { events, initialAt, lastAt, stops, letters } = program;
+  const { events, initialAt, lastAt, stops, letters, rightAt } = program;
   const start =
     initialAt === undefined
       ? []
@@ -25,8 +25,19 @@ export function dateText(program: Program): string {
     const inner = [...ranks, ...new Emitter(program, event).list(body)];
     return `if (${happens(program, event)}${isAlive}) {\n${inner.join("\n")}\n}`;
   });
-  return [...start, ...texts].join("\n");
+  if (rightAt === undefined) return [...start, ...texts].join("\n");
+  return [`running[${rightAt}] = 0;`, ...start, ...texts, ...(stops ? lastChance(rightAt) : [])].join("\n");
 }
+
+/** A right of a date on which the trade stops is used there, or never: nothing comes that it could wait for. */
+const lastChance = (rightAt: number): readonly string[] => [
+  `if (running[${ALIVE}] < 0.5) {`,
+  `if (running[${rightAt}] * (running[${rightAt + 1}] - running[${PAID}]) > 0) {`,
+  `running[${PAID}] = running[${rightAt + 1}];`,
+  "}",
+  `running[${rightAt}] = 0;`,
+  "}",
+];
 
 const happens = (program: Program, event: number | "start"): string =>
   `q[${columnOf(program, (one) => one.kind === "happens" && one.event === event)}] > 0.5`;
@@ -108,8 +119,16 @@ class Emitter {
       }
       case "stop":
         return [`running[${ALIVE}] = 0;`];
-      case "right":
-        throw new Error("early rights have no place in a sum of payments");
+      case "right": {
+        // Of several values on a date the best one counts, for the side whose right it is.
+        const at = this.#program.rightAt!;
+        const [side, best] = statement.of === "exercise" ? ["1.0", "Math.max"] : ["-1.0", "Math.min"];
+        const stopped = `running[${PAID}] + (${this.#text(statement.value)}) * discount`;
+        return [
+          `running[${at + 1}] = running[${at}] == 0 ? ${stopped} : ${best}(running[${at + 1}], ${stopped});`,
+          `running[${at}] = ${side};`,
+        ];
+      }
       default:
         return statement satisfies never;
     }

@@ -44,7 +44,10 @@ export interface Program {
   readonly letters: readonly string[];
   readonly events: readonly ProgramEvent[];
   readonly states: readonly ProgramState[];
-  /** The number of carried numbers: what was paid, whether the trade is alive, states, initial fixings, `last`. */
+  /**
+   * The number of carried numbers: what was paid, whether the trade is alive, states, initial fixings, `last`, and two
+   * of early rights.
+   */
   readonly running: number;
   /** The index of the first initial fixing among the carried numbers; undefined where the script reads none. */
   readonly initialAt: number | undefined;
@@ -56,6 +59,11 @@ export interface Program {
   readonly columns: readonly DatedColumn[];
   readonly sites: readonly PaySite[];
   readonly stops: boolean;
+  /**
+   * The index of two carried numbers of early rights: whose right the date has, 1 for the holder's, −1 for the issuer's
+   * and 0 for none, and what will have been paid, discounted, if it is used. Undefined where there are no rights.
+   */
+  readonly rightAt: number | undefined;
   /** The early rights: of the holder (exercise) and of the issuer (call). */
   readonly rights: readonly { readonly event: number; readonly of: "exercise" | "call" }[];
   /** The conditions at which the payments jump. */
@@ -126,6 +134,9 @@ function compile(script: ScriptInput, letters: readonly string[], data: DataKind
     spotLike,
   );
   const { usesInitial, usesLast, sites, rights, stops, scalars } = usage;
+  checkRights(rights, who);
+  const carried = lastAt + (usesLast ? letters.length : usesInitial ? 0 : -letters.length);
+  const hasRights = rights.length > 0;
   const paidOn = sites.flatMap(({ on }) => (on === undefined ? [] : [on]));
   return {
     name,
@@ -133,13 +144,14 @@ function compile(script: ScriptInput, letters: readonly string[], data: DataKind
     letters,
     events,
     states: states.map((state) => ({ ...state, values: valuesOf(state, isReal) })),
-    running: lastAt + (usesLast ? letters.length : usesInitial ? 0 : -letters.length),
+    running: carried + (hasRights ? 2 : 0),
     initialAt: usesInitial ? initialAt : undefined,
     lastAt: usesLast ? lastAt : undefined,
     scalars,
     columns: columnsOf(usage),
     sites,
     stops,
+    rightAt: hasRights ? carried : undefined,
     rights,
     jumps,
     uses: new Set([...dates, ...paidOn, ...usage.dated.flat(), ...scalars.map((one) => one.name)]),
@@ -158,6 +170,13 @@ const columnsOf = ({ usesInitial, usesTime, dated, sites }: Usage): readonly Dat
   ...dated.flatMap((own, event) => own.map((name) => ({ kind: "dated", event, name }) as const)),
   ...sites.flatMap(({ on }, site) => (on === undefined ? [] : [{ kind: "delay", site } as const])),
 ];
+
+/** Checks that no event has rights of both sides, of which one would have to be the first. @throws SpecError */
+function checkRights(rights: Program["rights"], who: string): void {
+  const both = rights.find(({ event, of }) => rights.some((one) => one.event === event && one.of !== of));
+  if (both !== undefined)
+    throw new SpecError(`${who}, event ${both.event + 1}: exercise(…) and call(…); give each an event of its own`);
+}
 
 /** Checks that nothing is a date and a number. @throws SpecError */
 function checkPayments({ sites, scalars, dated }: Usage, data: DataKinds, who: string): void {

@@ -14,7 +14,7 @@ import {
   shiftFunction,
 } from "./advance.ts";
 import { arrayLength, type PathShape, rowsOf } from "./shape.ts";
-import { continuationFunction, Rule } from "../stopping/rule.ts";
+import { continuationFunction, dueFunction, Rule } from "../stopping/rule.ts";
 import type { WalkShape } from "./walk-shape.ts";
 
 const sampleParams = {
@@ -130,7 +130,9 @@ function followFunction(shape: WalkShape) {
     env: {
       begin: beginFunction(shape),
       advance: advanceFunction(shape, shape.scores > 0),
-      payoff: payoffAtPathEnd(shape.product.payoff),
+      dueAt: shape.basis === undefined ? undefined : dueFunction(shape),
+      RIGHT: shape.product.right !== undefined,
+      PAID: shape.product.right?.paid ?? 0,
       continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
       SCORES: shape.scores,
       A: shape.model.assets,
@@ -148,13 +150,20 @@ function followFunction(shape: WalkShape) {
           const reached = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
           time = reached.time;
           discount = reached.discount;
-          if (env.continuation !== undefined && decides && date < dates - 1) {
-            const now = discount * env.payoff({ path, end: { time, discount } });
-            const at = { betas, scales, instances, instance, date };
-            if (now > 0) if (now >= env.continuation({ rule: at, path, payoff: now })) end = date;
-          }
+          if (env.continuation !== undefined && env.dueAt !== undefined && date < dates - 1)
+            if (decides || (env.RIGHT && date === last)) {
+              const { due, paid, side } = env.dueAt({ path, time, discount });
+              const at = { betas, scales, instances, instance, date };
+              if (decides && side !== 0)
+                if (side * (due - env.continuation({ rule: at, path, payoff: due })) >= 0) end = date;
+              // A copy ends where the path does that it follows, if it has the right there.
+              if (env.RIGHT && end === date) {
+                if (side === 0) end = dates - 1;
+                else path.running[env.PAID] = paid + due;
+              }
+            }
         }
-      return { last: end, time, discount };
+      return { last: decides ? end : last, time, discount };
     },
   });
 }

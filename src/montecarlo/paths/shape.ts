@@ -154,6 +154,7 @@ const productParts = (p: PathProduct): readonly unknown[] => [
   p.update,
   p.payoff,
   p.halfWidth,
+  ...(p.right === undefined ? [] : [[p.right.side, p.right.stopped, p.right.paid].join(" ")]),
 ];
 
 /** Returns the key of a kernel that depends on a shape and on `further` values. */

@@ -25,7 +25,7 @@ export interface ScriptedSettings {
  *
  * Accuracy: exact on the dates of the paths. Verified: test/montecarlo/scripted.test.ts.
  *
- * @throws SpecError for early rights; ShapeError for columns that do not fit the program
+ * @throws ShapeError for columns that do not fit the program
  */
 export function scripted(settings: ScriptedSettings): PathProduct {
   const { program, running, scalars, dated, substeps = 1 } = settings;
@@ -45,6 +45,9 @@ export function scripted(settings: ScriptedSettings): PathProduct {
     },
     dated: dated.length,
     isDiscontinuous: program.jumps.length > 0,
+    ...(program.rightAt === undefined
+      ? {}
+      : { right: { side: program.rightAt, stopped: program.rightAt + 1, paid: PAID } }),
     ...scriptFunctions(program),
   };
 }
@@ -56,12 +59,13 @@ function checkCount(what: string, got: number, expected: number): void {
 /** The kernel functions of a program, the same for equal programs. */
 const scriptFunctions = memoize(
   (program: Program) => {
-    const [right] = program.rights;
-    if (right !== undefined)
-      throw new SpecError(
-        `script "${program.name}", event ${right.event + 1}: ${right.of}(…) is not priced yet; ` +
-          "an early right needs the value of going on",
-      );
+    const { rightAt } = program;
+    // On the last date nothing comes that a right could wait for.
+    const paid =
+      rightAt === undefined
+        ? `running[${PAID}]`
+        : `(running[${rightAt}] * (running[${rightAt + 1}] - running[${PAID}]) > 0 ` +
+          `? running[${rightAt + 1}] : running[${PAID}])`;
     return {
       start: functionFromSource<typeof productParams.start, void>({
         name: "scriptStart",
@@ -72,7 +76,7 @@ const scriptFunctions = memoize(
       payoff: functionFromSource<typeof productParams.payoff, number>({
         name: "scriptPayoff",
         params: productParams.payoff,
-        source: `({ running, discount }) => running[${PAID}] / discount`,
+        source: `({ running, discount }) => ${paid} / discount`,
       }),
     };
   },

@@ -5,9 +5,10 @@ import { fn, functionFromSource, type KernelFunction, read, real, write } from "
 import type { PathModel } from "../model.ts";
 import { arrayLength } from "../paths/shape.ts";
 import type { PathProduct } from "../product.ts";
-import { memoize } from "../../base/memoize.ts";
+import { keyOf, memoize } from "../../base/memoize.ts";
 
 const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
+const carriedParams = { running: read(real), x: write(real) } as const;
 const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;
 
 /**
@@ -26,8 +27,13 @@ export const basisFunctionParams: typeof basisParams = basisParams;
 export type Basis = {
   /** The order of spots: "descending" sorts them, which suits payoffs on order statistics; "as-given" by default. */
   readonly order?: "as-given" | "descending";
-  /** True to use the product's running numbers as variables, too; false by default. */
-  readonly running?: boolean;
+  /** True to use the product's running numbers as variables, too, or the indices of some; false by default. */
+  readonly running?: boolean | readonly number[];
+  /**
+   * The index of the first of the product's running numbers that spots are divided by, one for each of them, before
+   * they are ordered; none by default.
+   */
+  readonly relativeTo?: number;
   /**
    * True to use the model's variances and factors, which its spots do not determine, as variables after all others;
    * true by default, and never with Laguerre polynomials.
@@ -58,7 +64,7 @@ export type Basis = {
       }
   );
 
-const FIELDS = ["kind", "order", "running", "hidden", "degree", "payoff", "count", "function"];
+const FIELDS = ["kind", "order", "running", "relativeTo", "hidden", "degree", "payoff", "count", "function"];
 
 /** A basis in the form that kernels use. */
 export interface BasisShape {
@@ -77,11 +83,21 @@ const MAX_COUNT = 64;
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
   checkObject("basis", basis, 'an object with its kind: { kind: "monomials", degree: 3 }');
   checkKeys("basis", basis, FIELDS);
-  const shown = assets + (basis.running === true ? running : 0);
+  const every = Array.from({ length: running }, (_, k) => k);
+  const carried = basis.running === true ? every : basis.running === false ? [] : (basis.running ?? []);
+  for (const k of [...carried, ...(basis.relativeTo === undefined ? [] : [basis.relativeTo + assets - 1])])
+    if (every[k] === undefined)
+      throw new SpecError(`basis: got the running number ${k}, expected indices below ${running}`);
+  const shown = assets + carried.length;
   const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;
   const variables = shown + (own?.count ?? 0);
   const isSorted = basis.order === "descending";
-  const variablesOf = variablesFunction(assets, shown - assets, isSorted, own?.count ?? 0, own?.function);
+  const variablesOf = variablesFunction(assets, carried.join(" "), {
+    isSorted,
+    relativeTo: basis.relativeTo,
+    hidden: own?.count ?? 0,
+    hiddenOf: own?.function,
+  });
   const made =
     basis.kind === "function"
       ? { count: basis.count, basis: basis.function }
@@ -166,14 +182,39 @@ function laguerre(degree: number, variables: number): string[] {
 
 type HiddenFunction = NonNullable<PathModel["hidden"]>["function"];
 
+interface VariableOptions {
+  readonly isSorted: boolean;
+  readonly relativeTo: number | undefined;
+  readonly hidden: number;
+  readonly hiddenOf: HiddenFunction | undefined;
+}
+
+/** Returns the function that sets the variables: spots, the running numbers with indices in a text, and hidden ones. */
 const variablesFunction = memoize(
-  (assets: number, running: number, sorted: boolean, hidden: number, hiddenOf: HiddenFunction | undefined) =>
-    fn({
+  (assets: number, carried: string, { isSorted, relativeTo, hidden, hiddenOf }: VariableOptions) => {
+    const indices = carried === "" ? [] : carried.split(" ");
+    const copies = indices.map((index, i) => `x[${assets + i}] = running[${index}];`);
+    return fn({
       name: "regressionVariables",
       params: variableParams,
-      env: { A: assets, R: running, SORTED: sorted, H: hidden, HIDDEN_ROOM: arrayLength(hidden), hiddenOf },
-      body({ spots, running, state, x }, gpu, { A, R, SORTED, H, HIDDEN_ROOM, hiddenOf }) {
-        for (let i = 0; i < A; i++) x[i] = spots[i];
+      env: {
+        copyRunning: functionFromSource<typeof carriedParams, void>({
+          name: "carriedVariables",
+          params: carriedParams,
+          source: `({ running, x }) => { ${copies.join(" ")} }`,
+        }),
+        A: assets,
+        SORTED: isSorted,
+        RELATIVE: relativeTo !== undefined,
+        FROM: relativeTo ?? 0,
+        H: hidden,
+        AT: assets + indices.length,
+        HIDDEN_ROOM: arrayLength(hidden),
+        hiddenOf,
+      },
+      body({ spots, running, state, x }, gpu, env) {
+        const { A, SORTED, RELATIVE, FROM, H, AT, HIDDEN_ROOM, hiddenOf: hiddenFunction } = env;
+        for (let i = 0; i < A; i++) x[i] = RELATIVE ? spots[i] / running[FROM + i] : spots[i];
         if (SORTED)
           for (let round = 1; round < A; round++)
             for (let i = 0; i < A - round; i++) {
@@ -181,12 +222,16 @@ const variablesFunction = memoize(
               x[i + 1] = Math.min(x[i], x[i + 1]);
               x[i] = high;
             }
-        for (let i = 0; i < R; i++) x[A + i] = running[i];
-        if (hiddenOf !== undefined) {
-          const hidden = gpu.privateReal(HIDDEN_ROOM);
-          hiddenOf({ state, hidden });
-          for (let i = 0; i < H; i++) x[A + R + i] = hidden[i];
+        env.copyRunning({ running, x });
+        if (hiddenFunction !== undefined) {
+          const values = gpu.privateReal(HIDDEN_ROOM);
+          hiddenFunction({ state, hidden: values });
+          for (let i = 0; i < H; i++) x[AT + i] = values[i];
         }
       },
-    }),
+    });
+  },
+  64,
+  (assets, carried, { isSorted, relativeTo, hidden, hiddenOf }) =>
+    keyOf([assets, carried, isSorted, relativeTo, hidden, hiddenOf]),
 );

@@ -32,6 +32,7 @@ import {
   BLOCKS_ADDED,
   addKernel,
   cashKernel,
+  dueNumbers,
   recordKernel,
   scaleKernel,
   solveKernel,
@@ -44,7 +45,7 @@ import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } fr
 /** The settings of `longstaffSchwartz`. @experimental */
 export interface LongstaffSchwartzSettings extends CallOptions {
   readonly model: PathModel;
-  /** The product, whose payoff is the exercise value at each date. */
+  /** The product, whose payoff is the exercise value at each date, unless it has early rights of its own. */
   readonly product: PathProduct;
   /** The exercise dates in years, increasing, without time 0. */
   readonly dates: readonly Column[];
@@ -187,6 +188,8 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");
   if (dates.length < 2)
     throw new ShapeError(`dates: got ${dates.length}, expected at least two: one date is a European option`);
+  if (product.right !== undefined && settings.upper !== undefined && settings.upper !== false)
+    throw new SpecError("upper: expected none for a product with early rights of its own, whose bound is not known");
   const basis = basisOf(settings.basis ?? { kind: "auto" }, model, product);
   const own: Paths = { model, product, control: settings.control?.product, dates };
   const weights = Object.entries(settings.measures ?? {});
@@ -238,7 +241,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
       variants.weights[measure].map((weight) => columnAt(weight, i)),
       (v) => columnAt(means[v] as Column, i),
     );
-  const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
+  const perInstance = 8 * regressionPaths * dates.length * (basis.variables + dueNumbers({ product }));
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
   const work = new WorkProgress(settings);
   const status = firstStatus(instances);
@@ -327,12 +330,12 @@ async function regress(calculation: RuleOnDevice, paths: number) {
   const sumCount = sumsOf(basis.count);
   const [record, scale, sweep, add, solve] = [
     await compileExact(device, recordKernel(shape), precision),
-    await compileExact(device, scaleKernel(basis.variables, basis.standardised), precision),
+    await compileExact(device, scaleKernel(basis.variables, dueNumbers(shape), basis.standardised), precision),
     await compileExact(device, sweepKernel(shape), precision),
     await compileExact(device, addKernel, precision),
     await compileExact(device, solveKernel(basis.count), precision),
   ];
-  using stored = device.createBuffer(element, dates * (basis.variables + 1) * paths * instances);
+  using stored = device.createBuffer(element, dates * (basis.variables + dueNumbers(shape)) * paths * instances);
   using cash = device.createBuffer(element, paths * instances);
   using sums = device.createBuffer(element, sumCount * blocks * instances);
   using added = device.createBuffer(element, sumCount * groups * instances);

@@ -1,16 +1,37 @@
 /** Least squares, date by date backwards, on paths that are stored. */
-import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { bool, fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
 import { advanceFunction } from "../paths/sample.ts";
 import { BLOCK, arrayLength } from "../paths/shape.ts";
 import { memoize } from "../../base/memoize.ts";
-import { continuationFromBasis, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
+import { continuationFromBasis, dueFunction, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
 
 /**
  * Returns the number of sums that make up the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the
  * number of paths.
  */
 export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
+
+/**
+ * Returns the number of reals of a path at a date besides the variables: the payoff of an option; of a product with
+ * early rights what stopping adds to what was paid, what was paid, and whose right it is.
+ */
+export const dueNumbers = ({ product }: Pick<StoppingShape, "product">): 1 | 3 => (product.right === undefined ? 1 : 3);
+
+/** Reads the numbers of `dueNumbers` from records; of an option the holder may stop where the payoff is positive. */
+const dueFromRecord = memoize((numbers: 1 | 3) =>
+  fn({
+    name: "dueFromRecord",
+    params: { record: read(real), at: i32, row: i32 },
+    env: { RIGHTS: numbers === 3 },
+    body({ record, at, row }, gpu, { RIGHTS }) {
+      const due = record[at];
+      const paid = RIGHTS ? record[at + row] : gpu.real(0);
+      const open = due > 0 ? gpu.real(1) : gpu.real(0);
+      return { due, paid, side: RIGHTS ? record[at + 2 * row] : open };
+    },
+  }),
+);
 
 function makeRecord(shape: StoppingShape) {
   const { product, basis } = shape;
@@ -32,7 +53,9 @@ function makeRecord(shape: StoppingShape) {
       newPath: pathFunction(shape),
       begin: beginFunction(shape),
       advance: advanceFunction(shape),
+      dueAt: dueFunction(shape),
       payoff: payoffAtPathEnd(product.payoff),
+      N: dueNumbers(shape),
       variablesOf: basis.variablesOf,
       F: basis.variables,
       SINGLE: shape.single,
@@ -62,9 +85,16 @@ function makeRecord(shape: StoppingShape) {
       for (let date = 0; date < dates; date++) {
         const end = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
         env.variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
-        const at = date * (env.F + 1) * row + item;
+        const at = date * (env.F + env.N) * row + item;
         for (let f = 0; f < env.F; f++) record[at + f * row] = x[f];
-        record[at + env.F * row] = end.discount * env.payoff({ path, end });
+        if (env.N === 1) record[at + env.F * row] = end.discount * env.payoff({ path, end });
+        else {
+          const { due, paid, side } = env.dueAt({ path, time: end.time, discount: end.discount });
+          const isLast = date === dates - 1;
+          record[at + env.F * row] = isLast ? 0 : due;
+          record[at + (env.F + 1) * row] = isLast ? end.discount * env.payoff({ path, end }) : paid;
+          record[at + (env.F + 2) * row] = isLast ? 0 : side;
+        }
       }
     },
   });
@@ -72,7 +102,8 @@ function makeRecord(shape: StoppingShape) {
 
 /**
  * Returns the kernel that simulates and stores the paths of the regression, with one work item for each path and
- * instance. It writes the variables and the discounted payoff at each date, [dates, variables + 1, paths, instances].
+ * instance. It writes the variables and the numbers of `dueNumbers` at each date, discounted, [dates, variables +
+ * numbers, paths, instances]. On the last date what stopping adds is among what was paid.
  *
  * Memory traffic: each number is written once.
  */
@@ -86,18 +117,18 @@ const SCALED_PATHS = 1024;
  * instance. If `standardised` is true, they are the mean over paths in the money and the reciprocal standard deviation;
  * otherwise 0 and the reciprocal of the first path's value at the first date.
  */
-export const scaleKernel = memoize((variables: number, standardised: boolean) =>
+export const scaleKernel = memoize((variables: number, numbers: 1 | 3, standardised: boolean) =>
   kernel({
     name: "scaleVariables",
     params: { paths: i32, instances: i32, record: read(real), scales: write(real) },
-    env: { F: variables, STANDARDISED: standardised, SCALED_PATHS },
-    body({ paths, instances, record, scales }, gpu, { F, STANDARDISED, SCALED_PATHS }): undefined {
+    env: { F: variables, N: numbers, dueFrom: dueFromRecord(numbers), STANDARDISED: standardised, SCALED_PATHS },
+    body({ paths, instances, record, scales }, gpu, { F, N, dueFrom, STANDARDISED, SCALED_PATHS }): undefined {
       const item = gpu.globalId();
       const instance = item % instances;
       const date = (item / instances) | 0;
       const count = Math.min(paths, SCALED_PATHS);
       const row = paths * instances;
-      const first = date * (F + 1) * row + instance;
+      const first = date * (F + N) * row + instance;
       for (let f = 0; f < F; f++) {
         let mean = gpu.real(0);
         let squares = gpu.real(0);
@@ -105,7 +136,7 @@ export const scaleKernel = memoize((variables: number, standardised: boolean) =>
         if (STANDARDISED)
           for (let k = 0; k < count; k++) {
             const at = first + k * instances;
-            if (record[at + F * row] > 0) {
+            if (dueFrom({ record, at: at + F * row, row }).side !== 0) {
               used += 1;
               const difference = record[at + f * row] - mean;
               mean += difference / used;
@@ -123,7 +154,7 @@ export const scaleKernel = memoize((variables: number, standardised: boolean) =>
   }),
 );
 
-const makeSweep = ({ basis }: StoppingShape) =>
+const makeSweep = ({ product, basis }: StoppingShape) =>
   kernel({
     name: "sweepPaths",
     params: {
@@ -141,14 +172,16 @@ const makeSweep = ({ basis }: StoppingShape) =>
     env: {
       scaledBasis: scaledBasis(basis),
       continuedBy: continuationFromBasis(basis),
+      dueFrom: dueFromRecord(dueNumbers({ product })),
       F: basis.variables,
+      N: dueNumbers({ product }),
       B: basis.count,
       SUMS: sumsOf(basis.count),
       X_ROOM: arrayLength(basis.variables),
       BLOCK,
     },
     body({ date, isLast, isFirst, blocks, instances, record, betas, scales, cash, sums }, gpu, env): undefined {
-      const { F, B, SUMS } = env;
+      const { F, N, B, SUMS } = env;
       const item = gpu.globalId();
       const items = blocks * instances;
       const row = env.BLOCK * items;
@@ -159,24 +192,25 @@ const makeSweep = ({ basis }: StoppingShape) =>
       for (let q = 0; q < SUMS; q++) sum[q] = 0;
       for (let s = 0; s < env.BLOCK; s++) {
         const path = s * items + item;
-        const here = date * (F + 1) * row + path;
-        const paid = record[here + F * row];
-        let value = paid;
+        const here = date * (F + N) * row + path;
+        const { due: now, paid, side } = env.dueFrom({ record, at: here + F * row, row });
+        let value = paid + now;
         if (!isLast) {
           value = cash[path];
           const rule = { betas, scales, instances, instance, date };
           for (let f = 0; f < F; f++) x[f] = record[here + f * row];
-          env.scaledBasis({ rule, payoff: paid, x, values });
+          env.scaledBasis({ rule, payoff: now, x, values });
           const continued = env.continuedBy({ rule, values });
-          if (paid > 0 && paid >= continued) value = paid;
+          if (side !== 0 && side * (now - continued) >= 0) value = paid + now;
         }
         cash[path] = value;
         if (!isFirst) {
-          const before = here - (F + 1) * row;
-          const due = record[before + F * row];
+          const before = here - (F + N) * row;
+          const { due, paid: earlier, side: whose } = env.dueFrom({ record, at: before + F * row, row });
           for (let f = 0; f < F; f++) x[f] = record[before + f * row];
           env.scaledBasis({ rule: { betas, scales, instances, instance, date: date - 1 }, payoff: due, x, values });
-          const weight = due > 0 ? gpu.real(1) : gpu.real(0);
+          const weight = whose === 0 ? gpu.real(0) : gpu.real(1);
+          const later = value - earlier;
           let q = 0;
           for (let j = 0; j < B; j++) {
             const weighted = weight * values[j];
@@ -184,7 +218,7 @@ const makeSweep = ({ basis }: StoppingShape) =>
               sum[q] = sum[q] + weighted * values[l];
               q += 1;
             }
-            sum[(B * (B + 1)) / 2 + j] = sum[(B * (B + 1)) / 2 + j] + weighted * value;
+            sum[(B * (B + 1)) / 2 + j] = sum[(B * (B + 1)) / 2 + j] + weighted * later;
           }
           sum[SUMS - 1] = sum[SUMS - 1] + weight;
         }

@@ -1,6 +1,6 @@
 /** The exercise rule of a regression: its continuation value at a state, for all kernels that follow it. */
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
-import { Path } from "../paths/advance.ts";
+import { Path, payoffAtPathEnd } from "../paths/advance.ts";
 import type { PathShape } from "../paths/shape.ts";
 import { arrayLength, shapeKey } from "../paths/shape.ts";
 import type { BasisShape } from "./basis.ts";
@@ -9,6 +9,35 @@ import type { BasisShape } from "./basis.ts";
 export interface StoppingShape extends PathShape {
   readonly basis: BasisShape;
   readonly single: boolean;
+}
+
+const dueParams = { path: Path, time: real, discount: real } as const;
+
+/**
+ * Returns the kernel function that computes what stopping a path at a date is worth, discounted to time 0: `due` is what
+ * it adds to what the path has `paid`, and `side` tells who may stop it. An option has paid nothing, and its holder may
+ * stop where the payoff is positive.
+ */
+export function dueFunction({ product: { right, payoff } }: PathShape) {
+  if (right === undefined)
+    return fn({
+      name: "dueOfOption",
+      params: dueParams,
+      env: { payoff: payoffAtPathEnd(payoff) },
+      body({ path, time, discount }, gpu, env) {
+        const due = discount * env.payoff({ path, end: { time, discount } });
+        return { due, paid: gpu.real(0), side: due > 0 ? gpu.real(1) : gpu.real(0) };
+      },
+    });
+  return fn({
+    name: "dueOfRight",
+    params: dueParams,
+    env: { SIDE: right.side, STOPPED: right.stopped, PAID: right.paid },
+    body({ path }, _gpu, { SIDE, STOPPED, PAID }) {
+      const { running } = path;
+      return { due: running[STOPPED] - running[PAID], paid: running[PAID], side: running[SIDE] };
+    },
+  });
 }
 
 /** Returns the values on which the code of kernels with a basis depends, as parts of a cache key. */

@@ -15,7 +15,7 @@ import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "..
 import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
-import type { Terms } from "../terms.ts";
+import { mayEndEarly, type Terms } from "../terms.ts";
 import { commonWidth, kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
 import type { MoveSizes } from "./underlying-directions.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
@@ -257,7 +257,7 @@ interface OnPaths {
 /** Returns the bump sizes for Monte Carlo paths. */
 export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scale, isSmooth }: OnPaths): BumpSizes {
   const { terms, spots } = valuation;
-  const { assets, exercise, correlations } = terms;
+  const { assets, correlations } = terms;
   const last = lastObservationTime(terms) || terms.expiry;
   const moves = spots.map((_, asset) => spotMove(valuation, asset, scale));
   const common = assets.length === 1 ? moves : spots.map((_, asset) => spotMove(valuation, asset, scale, true));
@@ -278,7 +278,7 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: {
       first,
-      ...(exercise.kind === "european" ? { second: first } : {}),
+      ...(mayEndEarly(terms) ? {} : { second: first }),
       sides,
       common: Math.min(...common.map(({ by }) => by)),
     },

@@ -1,6 +1,6 @@
 /** The trades that can be simulated, and the times at which their payoffs read the spot. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
-import type { Terms } from "../../terms.ts";
+import { mayEndEarly, type Terms } from "../../terms.ts";
 import { usesLocalDiffusions, type Steps } from "./steps.ts";
 
 /** An instance to be simulated: the terms of a trade, its spots, and the dates and steps of its paths. */
@@ -42,10 +42,7 @@ const HAS_FACTORS: readonly string[] = ["heston", "gaussianFactors", "stochastic
  */
 export function whyNoProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
-  if (payoff.kind === "script") {
-    const [right] = payoff.program.rights;
-    return right && `an early right: ${right.of}(…) is not priced yet`;
-  }
+  if (payoff.kind === "script") return undefined;
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
   if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
     if (assets[0].volatility.kind !== "deterministic" || usesLocalDiffusions({ assets, expiry }) || barriers.length > 0)
@@ -102,8 +99,8 @@ export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly
   return [expiry];
 }
 
-/** Tells whether a trade can be exercised before expiry. Exercise on the date of expiry alone is European. */
-export const isEarly = (terms: Terms): boolean => terms.exercise.kind !== "european" && datesOf(terms).length > 1;
+/** Tells whether paths can end before their last date. Exercise on the date of expiry alone is European. */
+export const isEarly = (terms: Terms): boolean => mayEndEarly(terms) && datesOf(terms).length > 1;
 
 /** American exercise stands for that on so many dates. */
 const EXERCISES_PER_YEAR = 50;

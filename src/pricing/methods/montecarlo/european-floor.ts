@@ -9,8 +9,8 @@ import { simulate } from "./simulate.ts";
 const EUROPEAN_LEVEL = 2;
 
 /**
- * Raises values with early exercise to those of the European options with the same terms. Values by an estimated
- * exercise rule may be too low.
+ * Raises values of options with early exercise to those of the European options with the same terms. Values by an
+ * estimated exercise rule may be too low.
  */
 export async function raiseToEuropean(
   device: Device,
@@ -19,7 +19,8 @@ export async function raiseToEuropean(
   settings: RequestSettings,
 ): Promise<void> {
   const early = requests.filter(
-    ({ terms, failure, estimate }) => failure === undefined && estimate?.isSampled === true && isEarly(terms),
+    ({ terms, failure, estimate }) =>
+      failure === undefined && estimate?.isSampled === true && terms.payoff.kind !== "script" && isEarly(terms),
   );
   if (early.length === 0) return;
   const european = early.map(({ trade, terms, spots }) =>

@@ -1,7 +1,7 @@
 /** Scripts of instances as a product of the path engine, with a column for each number. */
 import { discountFactor, type PiecewiseConstant } from "../../../market/index.ts";
 import { ALIVE, PAID, type Program } from "../../../market/scripts/index.ts";
-import { afterDate, type PathProduct, scripted } from "../../../montecarlo/index.ts";
+import { afterDate, type Basis, type PathProduct, scripted } from "../../../montecarlo/index.ts";
 import type { ScriptDateTerms, ScriptPayoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
@@ -29,7 +29,32 @@ export function scriptProduct(paths: readonly SimulationInstance[], program: Pro
 export function knownOfScript(terms: Terms, spots: readonly number[]): number | undefined {
   const { dates } = scriptOf(terms);
   const carried = carriedFromToday(terms, spots);
-  return carried[ALIVE] === 0 || dates.every(({ time }) => time <= 0) ? carried[PAID] : undefined;
+  if (carried[ALIVE] !== 0 && dates.some(({ time }) => time > 0)) return undefined;
+  const today = rightToday(terms, spots);
+  return today === undefined || today.side * (today.stopped - carried[PAID]) <= 0 ? carried[PAID] : today.stopped;
+}
+
+/** Returns an early right of today: whose it is, as in `EarlyRight`, and what the script is worth if it is used. */
+export function rightToday(
+  terms: Terms,
+  spots: readonly number[],
+): { readonly side: number; readonly stopped: number } | undefined {
+  const { rightAt } = scriptOf(terms).program;
+  if (rightAt === undefined) return undefined;
+  const carried = carriedFromToday(terms, spots);
+  return carried[rightAt] === 0 ? undefined : { side: carried[rightAt], stopped: carried[rightAt + 1] };
+}
+
+/**
+ * Returns what the value of going on is regressed on: the spots, the states, and the spots of the last event where the
+ * script reads them. Spots of several underlyings are compared by their performances since the start, in order.
+ */
+export function scriptBasis({ states, initialAt, lastAt, letters }: Program): Basis {
+  const indices = (from: number, count: number): readonly number[] => Array.from({ length: count }, (_, k) => from + k);
+  const carried = states.flatMap(({ at, count }) => indices(at, count));
+  const running = lastAt === undefined ? carried : [...carried, ...indices(lastAt, letters.length)];
+  if (initialAt === undefined || letters.length === 1) return { kind: "auto", running };
+  return { kind: "auto", running, relativeTo: initialAt, order: "descending" };
 }
 
 function scriptOf({ payoff }: Terms): ScriptPayoff {

@@ -10,10 +10,11 @@ import { isEarly, type SimulationInstance } from "./acceptance.ts";
 import { errorOf, leverageError, reversionError, type SampleStatistics, stepBias, unseenByFew } from "./error.ts";
 import { type Job, jobOf, keyOfJob, pathsOfLevel, STEPS } from "./job.ts";
 import { measuresOfGroup, measuresOfJob, pathsOf } from "./measures.ts";
+import { rightToday, scriptBasis } from "./script-product.ts";
 import { mostSteps, scaleOf, STEP_GROWTH } from "./product.ts";
 import { endsOf, findLeverages, hasLeverage } from "./spot-model.ts";
 import * as stepping from "./steps.ts";
-import { exactEstimate, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";
+import { exactEstimate, exactMeasures, outOfTime, sensitivitiesOf, type PathEstimate } from "./without-paths.ts";
 
 /** Sobol' points in so many scramblings, where a path takes no more numbers than there are dimensions. */
 const SCRAMBLINGS = 16;
@@ -220,7 +221,6 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
   const all = { found: result.measures, value: result, paths, freedom: SCRAMBLINGS - 1 };
   group.forEach((job, i) => {
     const { request, path } = job;
-    const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
     const { value, standardError, regression, effectivePaths } = result;
     request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
@@ -234,14 +234,40 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
       ...sampledAs(job),
     };
     const errors = [errorOf(path, sample) + gap];
-    const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
-    const found = measures && measuresOfJob(measures, job, i, { ...all, unseen: unseenByFew(path, sample) });
+    const today = worthToday(path);
+    const isOver = today !== undefined && today.side * (today.stopped - value[i]) > 0;
+    const measured = measures && measuresOfJob(measures, job, i, { ...all, unseen: unseenByFew(path, sample) });
+    const found = measures && isOver ? measuresToday(job, today.stopped) : measured;
+    const estimate = {
+      values: [isOver ? today.stopped : value[i]],
+      errors,
+      method: "montecarlo",
+      isSampled: true,
+    } as const;
     request.estimate = answerOf(job, estimate, found, common);
   });
 }
 
-/** Payoffs of the largest and the smallest depend on spots by their order. */
+/** What ends a trade today, if anything does: exercise of an option, or an early right of a script. */
+function worthToday({ terms, spots }: SimulationInstance): ReturnType<typeof rightToday> {
+  if (terms.payoff.kind === "script") return rightToday(terms, spots);
+  return isExercisable(terms) ? { side: 1, stopped: payoffAt(terms, spots) } : undefined;
+}
+
+/** The sensitivities of a trade that is ended today, for what it is worth on its paths and their moved copies. */
+function measuresToday({ path, copies, measures }: Job, now: number): ReadonlyMap<string, Measured> {
+  const moved = copies.map(({ path: copy, factor }) =>
+    copy.terms.expiry === path.terms.expiry ? factor * (worthToday(copy)?.stopped ?? Number.NaN) : now,
+  );
+  return sensitivitiesOf([now, ...moved], measures);
+}
+
+/**
+ * Payoffs of the largest and the smallest depend on spots by their order. A script's rights also depend on its states;
+ * one that orders performances, or compares several underlyings, depends on them.
+ */
 const basisOf = ({ terms: { payoff } }: SimulationInstance): Basis => {
+  if (payoff.kind === "script") return scriptBasis(payoff.program);
   const isOrdered = payoff.kind === "basket" && (payoff.of === "max" || payoff.of === "min");
   return { kind: "auto", order: isOrdered ? "descending" : "as-given" };
 };

@@ -1,5 +1,5 @@
 /** Instances whose value needs no paths. */
-import { sensitivityOf, sensitivityErrorOf } from "../../../base/differences.ts";
+import { type SensitivityFormula, sensitivityOf, sensitivityErrorOf } from "../../../base/differences.ts";
 import { integrate } from "../../../market/index.ts";
 import { logNormalOption } from "../../../market/models/index.ts";
 import { type ResultMethod, WARNING } from "../../columns/result-columns.ts";
@@ -124,12 +124,21 @@ export function exactMeasures(
   { copies, formulas: measures, bias }: Differences,
 ): ReadonlyMap<string, Measured> {
   const all = [...values, ...copies.map(({ terms, spots }) => exactEstimate(terms, spots)?.values[0] ?? Number.NaN)];
-  const sizes = all.map(Math.abs);
-  const exact = measures.map((measure): [string, Measured] => [
-    measure.name,
-    { value: sensitivityOf(measure, all), error: ROUNDING * sensitivityErrorOf(measure, sizes) },
-  ]);
-  return withBias(new Map(exact), bias);
+  return withBias(sensitivitiesOf(all, measures), bias);
+}
+
+/** Returns sensitivities as differences of values that are exact, but for rounding. */
+export function sensitivitiesOf(
+  values: readonly number[],
+  measures: readonly SensitivityFormula[],
+): Map<string, Measured> {
+  const sizes = values.map(Math.abs);
+  return new Map(
+    measures.map((measure) => [
+      measure.name,
+      { value: sensitivityOf(measure, values), error: ROUNDING * sensitivityErrorOf(measure, sizes) },
+    ]),
+  );
 }
 
 /** The answer of the Monte Carlo method to a request: values, error estimates and sensitivities. */
