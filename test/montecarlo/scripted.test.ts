@@ -9,13 +9,16 @@ import {
   blackScholes,
   geometricBrownian,
   heston,
+  longstaffSchwartz,
   lookback,
   monteCarlo,
   type MonteCarloSettings,
+  type PathProduct,
   scripted,
   withBarriers,
   european,
 } from "../../src/montecarlo/index.ts";
+import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { equalDates } from "./support.ts";
 import { randomScript } from "./random-scripts.ts";
 
@@ -223,10 +226,32 @@ test("derivatives along paths are those of bumps where nothing jumps", async () 
   await expect(monteCarlo({ ...common, product: jumps, sensitivityMethod: "pathwise" })).rejects.toThrow();
 });
 
-test("early rights are refused with their event", () => {
-  const program = compileScript({ events: [{ on: "d", do: "exercise(S)" }] }, ["A"], kinds({ d: "date" }), "right");
-  const columns = { running: [0, 1], scalars: [], dated: [[1]] };
-  expect(() => scripted({ program, ...columns })).toThrow('script "right", event 1: exercise(…) is not priced yet');
+test.each(["interpreter", "cpu"])("a right to a payoff is an option's exercise, %s", async (name) => {
+  using own = name === "cpu" ? createCpuDevice({ threads: 1 }) : new InterpreterDevice();
+  const text = "exercise(max(100 - S, 0))";
+  const program = compileScript({ events: [{ on: "d", do: text }] }, ["A"], kinds({ d: "dates" }), "put");
+  const product = scripted({ program, running: [0, 1, 0, 0], scalars: [], dated: [[1, 1, 1]] });
+  const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.3 });
+  const few = name === "cpu" ? 2 ** 12 : 2 ** 7;
+  const common = { device: own, model, dates: [0.5, 1, 1.5], regressionPaths: few, paths: few };
+  const withDelta = (of: PathProduct) => ({
+    product: of,
+    variants: [101, 99].map((spot) => ({
+      model: blackScholes({ spot, rate: 0.05, volatility: 0.3 }),
+      product: of,
+      dates: common.dates,
+    })),
+    measures: { delta: [0, 0.5, -0.5] },
+  });
+  const option = european({ payoff: "put", strike: 100 });
+  const wanted = await longstaffSchwartz({ ...common, ...withDelta(option) });
+  const got = await longstaffSchwartz({ ...common, ...withDelta(product) });
+  expect(wanted.value[0]).toBeGreaterThan(9);
+  for (const of of [(one: typeof got) => one, ({ measures }: typeof got) => measures["delta"]]) {
+    expect(of(got).value[0]).toBeCloseTo(of(wanted).value[0], 10);
+    expect(of(got).errorEstimate[0]).toBeCloseTo(of(wanted).errorEstimate[0], 10);
+  }
+  await expect(longstaffSchwartz({ ...common, product, upper: true })).rejects.toThrow("upper: expected none");
 });
 
 test("several underlyings are sorted and reduced", async () => {

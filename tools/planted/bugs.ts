@@ -246,7 +246,7 @@ export const bugs: readonly Bug[] = [
   ...beside("pricing/methods/montecarlo", "pricing/montecarlo/known-values", [
     ["product.ts", "return (late * left) / (left + count);", "return left / (left + count);"],
     ["product.ts", "if (count === 0) return late;", "if (count === 0) return 1;"],
-    ["simulate.ts", "values: [Math.max(value[i], now)],", "values: [value[i]],"],
+    ["simulate.ts", "values: [isOver ? today.stopped : value[i]],", "values: [value[i]],"],
   ]),
   ...beside("pricing", "pricing/factors/known-values", [
     ["equations/parts.ts", "less: rebate }", "less: 0 }"],

@@ -74,6 +74,15 @@ function usesRanks(statement: Statement): boolean {
   }
 }
 
+/**
+ * Returns the side of a holder's right. Where the script pays nothing else and the issuer has no right, going on is never
+ * worth less than 0, so that there is a right where it pays: continuation values are only regressed on such paths.
+ */
+function holds({ sites, rights, rightAt }: Program): string {
+  const isAll = sites.length === 0 && rights.every(({ of }) => of === "exercise");
+  return isAll ? `(running[${rightAt! + 1}] > 0.0 ? 1.0 : 0.0)` : "1.0";
+}
+
 /** Tells whether a statement may stop the trade. */
 const mayStop = (statement: Statement): boolean =>
   statement.kind === "stop" || (statement.kind === "if" && [...statement.yes, ...statement.no].some(mayStop));
@@ -122,7 +131,7 @@ class Emitter {
       case "right": {
         // Of several values on a date the best one counts, for the side whose right it is.
         const at = this.#program.rightAt!;
-        const [side, best] = statement.of === "exercise" ? ["1.0", "Math.max"] : ["-1.0", "Math.min"];
+        const [side, best] = statement.of === "exercise" ? [holds(this.#program), "Math.max"] : ["-1.0", "Math.min"];
         const stopped = `running[${PAID}] + (${this.#text(statement.value)}) * discount`;
         return [
           `running[${at + 1}] = running[${at}] == 0 ? ${stopped} : ${best}(running[${at + 1}], ${stopped});`,

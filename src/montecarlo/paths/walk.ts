@@ -12,7 +12,8 @@ import { addSampleFunction, measuresOf, momentsOf, storeMomentsFunction, type Wa
  * writes their moments, `moments[q · items + item]`, where item = (block · instances + instance) · scramblings +
  * scrambling. A sample is a path or, if antithetic, the mean of a path and its reflection. With an exercise rule a path
  * ends at the first date at which the payoff is positive and not below the continuation value. Its bumped copies end at
- * the same date, because a small change of the optimal rule does not change the value to first order.
+ * the same date, because a small change of the optimal rule does not change the value to first order. Copies of products
+ * that jump are bumped by more, and each follows the rule on its own path.
  *
  * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */
@@ -121,6 +122,7 @@ function makeWalk(shape: WalkShape) {
       storeMoments: storeMomentsFunction(shape, measuresOf(shape)),
       Q: momentsOf(shape),
       A: shape.model.assets,
+      ALL_DECIDE: shape.product.right !== undefined && shape.product.isDiscontinuous === true,
       SCORE_ROOM: arrayLength(shape.scores),
     },
     body(args, gpu, env): undefined {
@@ -172,7 +174,7 @@ function makeWalk(shape: WalkShape) {
               pointAt: ((number - args.firstPoint) * args.slotCount + slot) * R + scrambling,
               pointStride: args.pointStride,
             };
-            const decides = v === 0;
+            const decides = env.ALL_DECIDE || v === 0;
             const stride = args.tableStride;
             const paid = { product, control, halfWidth };
             const walk = {
@@ -185,7 +187,7 @@ function makeWalk(shape: WalkShape) {
               initial,
               rule,
               dates,
-              last,
+              last: decides ? dates - 1 : last,
               decides,
               stride,
               paid,

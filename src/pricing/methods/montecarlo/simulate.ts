@@ -233,11 +233,12 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
       freedom: SCRAMBLINGS - 1,
       ...sampledAs(job),
     };
-    const errors = [errorOf(path, sample) + gap];
+    const noise = errorOf(path, sample);
+    const errors = [noise + gap];
     const today = worthToday(path);
     const isOver = today !== undefined && today.side * (today.stopped - value[i]) > 0;
     const measured = measures && measuresOfJob(measures, job, i, { ...all, unseen: unseenByFew(path, sample) });
-    const found = measures && isOver ? measuresToday(job, today.stopped) : measured;
+    const found = measured && (isOver ? measuresToday(job, today.stopped) : widened(measured, job, errors[0] / noise));
     const estimate = {
       values: [isOver ? today.stopped : value[i]],
       errors,
@@ -252,6 +253,15 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
 function worthToday({ terms, spots }: SimulationInstance): ReturnType<typeof rightToday> {
   if (terms.payoff.kind === "script") return rightToday(terms, spots);
   return isExercisable(terms) ? { side: 1, stopped: payoffAt(terms, spots) } : undefined;
+}
+
+/**
+ * A rule that is not the best one is off in its sensitivities, too: those of scripts, whose rules depend on states, get
+ * errors that are larger in the proportion of the value's.
+ */
+function widened(measures: ReadonlyMap<string, Measured>, { path: { terms } }: Job, by: number) {
+  if (terms.payoff.kind !== "script" || !(by > 1 && by < Infinity)) return measures;
+  return new Map([...measures].map(([name, one]) => [name, { ...one, error: by * one.error }]));
 }
 
 /** The sensitivities of a trade that is ended today, for what it is worth on its paths and their moved copies. */

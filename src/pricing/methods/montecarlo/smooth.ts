@@ -11,7 +11,7 @@ import { exactEstimate } from "./without-paths.ts";
 export const jumps = ({ payoff, barriers }: Terms): boolean =>
   payoff.kind === "digital" ||
   payoff.kind === "expression" ||
-  payoff.kind === "script" ||
+  (payoff.kind === "script" && payoff.program.jumps.length > 0) ||
   barriers.some(({ monitoring }) => monitoring.kind === "discrete");
 
 /** The most underlyings of derivatives along paths, each of which is a direction, and of those by correlations. */
