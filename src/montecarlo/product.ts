@@ -39,8 +39,8 @@ export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
 
 /**
  * The early rights of a product that pays as it goes: indices of running numbers that `update` sets at each date.
- * `side` is 1 where the holder may end the product, −1 where the issuer may, and 0 where nobody may; `stopped` is what it
- * has then paid in all, and `paid` what it has paid if it goes on, both discounted to time 0.
+ * `side` is 1 where the holder may end the product, −1 where the issuer may, and 0 where nobody may; `stopped` is what
+ * it has then paid in all, and `paid` what it has paid if it goes on, both discounted to time 0.
  * @experimental
  */
 export interface EarlyRight {

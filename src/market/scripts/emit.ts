@@ -75,8 +75,9 @@ function usesRanks(statement: Statement): boolean {
 }
 
 /**
- * Returns the side of a holder's right. Where the script pays nothing else and the issuer has no right, going on is never
- * worth less than 0, so that there is a right where it pays: continuation values are only regressed on such paths.
+ * Returns the side of a holder's right. Where the script pays nothing else and the issuer has no right, going on is
+ * never worth less than 0, so that there is a right where it pays: continuation values are only regressed on such
+ * paths.
  */
 function holds({ sites, rights, rightAt }: Program): string {
   const isAll = sites.length === 0 && rights.every(({ of }) => of === "exercise");

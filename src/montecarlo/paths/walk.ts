@@ -12,8 +12,8 @@ import { addSampleFunction, measuresOf, momentsOf, storeMomentsFunction, type Wa
  * writes their moments, `moments[q · items + item]`, where item = (block · instances + instance) · scramblings +
  * scrambling. A sample is a path or, if antithetic, the mean of a path and its reflection. With an exercise rule a path
  * ends at the first date at which the payoff is positive and not below the continuation value. Its bumped copies end at
- * the same date, because a small change of the optimal rule does not change the value to first order. Copies of products
- * that jump are bumped by more, and each follows the rule on its own path.
+ * the same date, because a small change of the optimal rule does not change the value to first order. Copies of
+ * products that jump are bumped by more, and each follows the rule on its own path.
  *
  * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */

@@ -14,9 +14,9 @@ export interface StoppingShape extends PathShape {
 const dueParams = { path: Path, time: real, discount: real } as const;
 
 /**
- * Returns the kernel function that computes what stopping a path at a date is worth, discounted to time 0: `due` is what
- * it adds to what the path has `paid`, and `side` tells who may stop it. An option has paid nothing, and its holder may
- * stop where the payoff is positive.
+ * Returns the kernel function that computes what stopping a path at a date is worth, discounted to time 0: `due` is
+ * what it adds to what the path has `paid`, and `side` tells who may stop it. An option has paid nothing, and its
+ * holder may stop where the payoff is positive.
  */
 export function dueFunction({ product: { right, payoff } }: PathShape) {
   if (right === undefined)
