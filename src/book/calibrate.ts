@@ -19,6 +19,7 @@ import {
   type Sabr,
   type Smile,
   type Volatility,
+  withSurface,
 } from "../market/index.ts";
 import { type Carry, forwardAt, quotedPrice } from "./carry.ts";
 import { inside, type PathOf } from "./paths.ts";
@@ -241,9 +242,17 @@ export function calibrateVolatility(
   const used = prepared.flatMap(({ quote }, i) => {
     const { implied, problem } = fitted.quotes[i];
     const expiry = timeText(asOf, quotes[i].expiry);
-    return implied === undefined || problem !== undefined ? [] : [{ ...quote, expiry, implied, american: false }];
+    return implied === undefined || problem !== undefined
+      ? []
+      : [{ ...quote, expiry, implied, american: false, index: i }];
   });
-  const refit: QuotedSmile["refit"] = ({ carry: then, years = 0, keep, moves }) => {
+  const today = marketOf(carry);
+  const refit: QuotedSmile["refit"] = ({ carry: then, years = 0, keep, moves, areSmall = false }) => {
+    if (areSmall && moves !== undefined && fitted.near !== undefined && state !== undefined) {
+      const all = new Array<number>(given.length).fill(0);
+      moves.forEach((move, i) => (all[used[i].index] = move));
+      return localOf(fitted.near(all), state, today);
+    }
     const moved = used.flatMap((quote, i) => {
       const time = quote.time - years;
       if (!(time > ONE_SECOND)) return [];
@@ -271,11 +280,21 @@ function volatilityOf(
   market: Pick<Smile, "spot" | "forwards">,
 ): Volatility {
   if (own.kind === "heston") return { kind: "heston", ...own.heston, fit };
+  if (own.kind === "surface") return localOf(own, fit, market);
   const { times, spots, volatility } = own.surface;
-  const surface = localSurface(times, spots, volatility);
-  return own.kind === "surface"
-    ? { kind: "surface", surface, smile: { ...own.smile, ...market }, fit }
-    : { ...own, surface, fit };
+  return { ...own, surface: localSurface(times, spots, volatility), fit };
+}
+
+/** The volatility of a smile, with a local volatility that is computed when it is read first. */
+function localOf(
+  own: Extract<SurfaceFit["volatility"], { kind: "surface" }>,
+  fit: FitState,
+  market: Pick<Smile, "spot" | "forwards">,
+): Volatility {
+  return withSurface({ kind: "surface" as const, smile: { ...own.smile, ...market }, fit }, () => {
+    const { times, spots, volatility } = own.surface;
+    return localSurface(times, spots, volatility);
+  });
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {

@@ -79,7 +79,7 @@ export const quoteInputs = memoizeBy((underlying: Underlying): readonly MovableI
     limits: { up: Number.POSITIVE_INFINITY, down: implied },
     moved: (by) => {
       const moves = quotes.map((_, other) => (other === i ? by : 0));
-      const volatility = runBlocking(() => refit({ carry: underlying, keep: "strike", moves }));
+      const volatility = runBlocking(() => refit({ carry: underlying, keep: "strike", moves, areSmall: true }));
       if (volatility === undefined)
         throw new BookError(
           `market.underlyings.${underlying.name}.volatility`,

@@ -37,4 +37,6 @@ export interface TargetMarket {
   readonly keep: "strike" | "moneyness";
   /** The move of each quote's implied volatility, in the order of `QuotedSmile.quotes`; none by default. */
   readonly moves?: readonly number[] | undefined;
+  /** True for small moves in the market of the fit, which its parameters may follow to first order. */
+  readonly areSmall?: boolean;
 }

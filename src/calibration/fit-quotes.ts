@@ -9,11 +9,12 @@ import {
   localSurface,
   type Sabr,
   type StochasticVolatility,
+  withSurface,
 } from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { spotSurfaceOf, volatilityAtShiftedStrike } from "./cash-dividends.ts";
-import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { type ExpiryQuotes, type NearbyFit, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
 import { AmericanQuotes } from "./american-quotes.ts";
 import { BELOW_CASH, type FittedQuote, impliedOf, type OptionQuote } from "./option-quote.ts";
@@ -64,6 +65,11 @@ export interface FittedQuotes {
   readonly rmse: number;
   /** Returns the forward price at a time, which must be the expiry of a quote. */
   readonly forwards: (time: number) => number;
+  /**
+   * Returns the volatility near the fitted one when quotes move a little, to first order, given the moves of their
+   * implied volatilities; undefined where the derivatives of the fit are not known.
+   */
+  readonly near?: ((moves: readonly number[]) => ReturnType<NearbyFit>) | undefined;
   /** Returns the implied volatility of the fitted surface for an option; NaN if there is none. */
   readonly impliedAt: (option: Pick<OptionQuote, "time" | "forward" | "strike">) => number;
 }
@@ -188,9 +194,16 @@ function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit)
   const local = localOf(surface.volatility.surface);
   const repriced = american === undefined ? found : { ...found, quotes: american.repriced(found.quotes, local) };
   if (affine === undefined) return repriced;
+  const { near } = found;
   return {
     ...repriced,
     surface: { ...surface, volatility: { ...surface.volatility, surface: spotSurfaceOf(local, affine) } },
+    near:
+      near &&
+      ((moves) => {
+        const { kind, smile, ...moved } = near(moves);
+        return withSurface({ kind, smile }, () => spotSurfaceOf(localOf(moved.surface), affine));
+      }),
   };
 }
 
@@ -248,6 +261,48 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
     if (!(own.strike > 0)) return Number.NaN;
     return volatilityAtShiftedStrike(own, surface.impliedVolatility(Math.log(own.strike / own.forward), time), -cash);
   };
+  const near = repair ? undefined : nearby(surface, quotes, implied, { expiries, free, less });
   const fitted = stated.map((one, i) => (free[i].strike > 0 ? { ...one, fitted: impliedAt(quotes[i]) } : one));
-  return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards, impliedAt };
+  return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards, impliedAt, near };
+}
+
+/** Quotes as they were fitted: by expiry, and with strikes that are less the cash dividends to come. */
+interface FreeQuotes {
+  readonly expiries: readonly ExpiryQuotes[];
+  readonly free: readonly OptionQuote[];
+  readonly less: readonly number[];
+}
+
+/** The fits near a surface by the moves of quotes, of which those with one strike move its mean. */
+function nearby(
+  { near, volatility }: SurfaceFit,
+  quotes: readonly OptionQuote[],
+  implied: readonly FittedQuote[],
+  { expiries, free, less }: FreeQuotes,
+): FittedQuotes["near"] {
+  if (near === undefined || volatility.kind !== "surface") return undefined;
+  const { quoted } = volatility.smile;
+  const placeOf = (i: number): { readonly expiry: number; readonly at: number } => {
+    const { time, strike, forward } = free[i];
+    const expiry = expiries.findIndex((one) => one.time === time);
+    // Logarithms of the same numbers are the same.
+    const k = Math.log(strike / forward);
+    return { expiry, at: expiry < 0 ? -1 : expiries[expiry].logMoneyness.indexOf(k) };
+  };
+  return (moves) => {
+    const byExpiry = new Map<number, Float64Array>();
+    moves.forEach((move, i) => {
+      if (move === 0 || implied[i].implied === undefined) return;
+      const { expiry, at } = placeOf(i);
+      if (at < 0) return;
+      const own = byExpiry.get(expiry) ?? new Float64Array(expiries[expiry].implied.length);
+      byExpiry.set(expiry, own);
+      const shifted = (by: number): number => volatilityAtShiftedStrike(quotes[i], implied[i].implied! + by, less[i]);
+      const share = quotes[i].weight / expiries[expiry].weights[at];
+      own[at] += share * (less[i] === 0 ? move : shifted(move) - shifted(0));
+    });
+    const moved = near(byExpiry);
+    const smile = { ...moved.smile, quoted };
+    return withSurface({ kind: moved.kind, smile }, () => moved.surface);
+  };
 }

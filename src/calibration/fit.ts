@@ -46,6 +46,19 @@ export interface ArbitrageCheck {
   readonly at: { readonly time: number; readonly logMoneyness: number } | undefined;
 }
 
+/** A local volatility with the implied volatilities that it reproduces, with which European options are priced. */
+interface LocalWithSmile {
+  readonly kind: "surface";
+  readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+  readonly smile: SmileSurface;
+}
+
+/**
+ * Returns the fit to quotes with small moves, to first order, given the moves of implied volatilities by the index of
+ * their expiry.
+ */
+export type NearbyFit = (moves: ReadonlyMap<number, Float64Array>) => LocalWithSmile;
+
 /** A volatility surface fitted to the quotes of one underlying. */
 export interface SurfaceFit {
   /** The status of the fit; "infeasible" if no surface of the model fits the quotes, for the reason in `message`. */
@@ -67,17 +80,14 @@ export interface SurfaceFit {
   readonly butterfly: ArbitrageCheck;
   /** The check for calendar arbitrage. */
   readonly calendar: ArbitrageCheck;
+  /** The fits to quotes nearby, where the derivatives of the fit's parameters by the quotes are known. */
+  readonly near?: NearbyFit;
   /**
    * The volatility with which trades are priced: a local volatility, a stochastic local volatility, or Heston's
    * parameters.
    */
   readonly volatility:
-    | {
-        readonly kind: "surface";
-        readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
-        /** The implied volatilities that the local volatility reproduces, with which European options are priced. */
-        readonly smile: SmileSurface;
-      }
+    | LocalWithSmile
     | {
         readonly kind: "stochasticLocal";
         readonly variance: StochasticVolatility;

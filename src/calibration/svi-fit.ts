@@ -10,6 +10,7 @@
  */
 import type { LeastSquaresFit, Linearisation } from "./least-squares.ts";
 import { leastSquares, standardErrorsOf } from "./least-squares.ts";
+import { responseOf } from "./response.ts";
 import type { ExpiryQuotes } from "./fit.ts";
 import type { SviParameters } from "../market/index.ts";
 
@@ -33,9 +34,8 @@ const SHARPEST = 1e-3;
 
 /** Fits raw SVI to the implied volatilities of one expiry. */
 export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
-  const { logMoneyness: k, weights } = quotes;
-  const width = Math.max(k[k.length - 1] - k[0], 0.05 * Math.sqrt(quotes.time));
-  const centre = 0.5 * (k[0] + k[k.length - 1]);
+  const { weights } = quotes;
+  const { width, centre } = rangeOf(quotes);
   const starts: (SviParameters & { readonly cost: number })[] = [];
   for (let i = 0; i < GRID.m; i++) {
     for (let j = 0; j < GRID.sigma; j++) {
@@ -45,13 +45,7 @@ export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
     }
   }
   starts.sort((a, b) => a.cost - b.cost);
-  const wing = Math.sqrt(STEEPEST);
-  const spec = {
-    lower: [0, 0, 0, centre - 2 * width, SHARPEST * width],
-    upper: [Number.POSITIVE_INFINITY, wing, wing, centre + 2 * width, 10 * width],
-    tolerance: 1e-9,
-    maxEvaluations: 200,
-  };
+  const spec = { ...boundsOf(quotes), tolerance: 1e-9, maxEvaluations: 200 };
   const evaluate = (point: Float64Array): Linearisation => evaluateWings(quotes, point);
   let best: LeastSquaresFit | undefined;
   for (const start of starts.slice(0, GRID.refined)) {
@@ -67,6 +61,42 @@ export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
     parameters,
     standardErrors: { a, b, rho, m, sigma },
     residual: Math.sqrt(best!.sum),
+  };
+}
+
+/** The range of the quotes in k: its width, at least a small one, and its centre. */
+function rangeOf({ logMoneyness: k, time }: ExpiryQuotes): { readonly width: number; readonly centre: number } {
+  const [first, last] = [k[0], k[k.length - 1]];
+  return { width: Math.max(last - first, 0.05 * Math.sqrt(time)), centre: 0.5 * (first + last) };
+}
+
+/** The bounds of the parameters of `wingsOf`. */
+function boundsOf(quotes: ExpiryQuotes): { readonly lower: readonly number[]; readonly upper: readonly number[] } {
+  const { width, centre } = rangeOf(quotes);
+  const wing = Math.sqrt(STEEPEST);
+  return {
+    lower: [0, 0, 0, centre - 2 * width, SHARPEST * width],
+    upper: [Number.POSITIVE_INFINITY, wing, wing, centre + 2 * width, 10 * width],
+  };
+}
+
+/**
+ * Returns the function from small moves of the quotes of an expiry to the parameters of their fit, to first order. At a
+ * fit the gradient g = Jᵀr of half of the sum of squares is zero in the parameters p that are not at a bound, so that
+ * by the implicit function theorem dp = −(∂g/∂p)⁻¹·(∂g/∂q)·dq.
+ */
+export function sviResponse(quotes: ExpiryQuotes, parameters: SviParameters): (moves: Float64Array) => SviParameters {
+  const point = wingsOf(parameters);
+  const { jacobian } = evaluateWings(quotes, point);
+  const bumped = responseOf(point, boundsOf(quotes), (at) => evaluateWings(quotes, at));
+  return (moves) => {
+    // A quote's residual is √weight·(fit − quote).
+    const gradient = point.map((_, j) => {
+      let sum = 0;
+      for (let i = 0; i < moves.length; i++) sum -= jacobian[5 * i + j] * Math.sqrt(quotes.weights[i]) * moves[i];
+      return sum;
+    });
+    return rawFromWings(bumped(gradient));
   };
 }
 

@@ -1,8 +1,8 @@
 /** The fit of an underlying's quotes by an SVI slice for each expiry. */
 import { checkedQuotes, countWithWords, quoteCountOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { fitSviSlice } from "./svi-fit.ts";
+import { fitSviSlice, sviResponse } from "./svi-fit.ts";
 import type { SviParameters } from "../market/index.ts";
-import { describeSlices, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryRangeOf, limitedNodesMessage, nearbySlices, sliceOf } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
@@ -18,6 +18,13 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
     sliceOf(expiryRangeOf(expiry), { kind: "svi", parameters: fits[i].parameters }),
   );
   const { limited, ...described } = describeSlices(slices, quotes);
+  const responses = new Map<number, ReturnType<typeof sviResponse>>();
+  const moved: Parameters<typeof nearbySlices>[3] = (i, moves) => {
+    const response = responses.get(i) ?? sviResponse(expiries[i], fits[i].parameters);
+    responses.set(i, response);
+    return sliceOf(expiryRangeOf(expiries[i]), { kind: "svi", parameters: response(moves) });
+  };
+  const { volatility } = described;
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
   const few = expiries.filter((expiry) => quoteCountOf([expiry]) < NAMES.length).length;
@@ -36,5 +43,6 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
     parameters: columns(fits.map(({ parameters }) => parameters)),
     standardErrors: columns(fits.map(({ standardErrors }) => standardErrors)),
     ...described,
+    ...(volatility.kind === "surface" ? { near: nearbySlices(slices, quotes, volatility.surface, moved) } : {}),
   };
 }

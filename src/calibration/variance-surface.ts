@@ -13,15 +13,16 @@ import {
   smileVariance,
   smileVolatility,
   splineThrough,
+  withSurface,
 } from "../market/index.ts";
 import { butterflyCheck, butterflyFunction, calendarCheck, type VarianceSlice } from "./arbitrage.ts";
-import { countWithWords, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { countWithWords, type ExpiryQuotes, type NearbyFit, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 
 /** An expiry with its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type ExpiryRange = Omit<VarianceSlice, "at">;
 
 /** A slice with its curve as plain data. */
-interface FittedSlice extends VarianceSlice {
+export interface FittedSlice extends VarianceSlice {
   readonly curve: SmileCurve;
 }
 
@@ -137,9 +138,15 @@ function timesOf(expiries: readonly ExpiryRange[], { clock = [] }: SmileSurface)
  * the implied volatility. Within the range of the quotes, such a node gets the nearest admissible value, and is
  * counted; outside, it gets the value of the neighbouring spot.
  */
-export function localVolatility(expiries: readonly ExpiryRange[], spot: number, smile: SmileSurface): LocalVolatility {
-  const spots = spotsOf(expiries, spot, smile);
-  const times = timesOf(expiries, smile);
+export function localVolatility(
+  expiries: readonly ExpiryRange[],
+  spot: number,
+  smile: SmileSurface,
+  { times, spots }: Pick<LocalVolatility, "times" | "spots"> = {
+    times: timesOf(expiries, smile),
+    spots: spotsOf(expiries, spot, smile),
+  },
+): LocalVolatility {
   let limited = 0;
   const volatility = times.map((time) => {
     const next = expiries.find((expiry) => expiry.time >= time) ?? expiries[expiries.length - 1];
@@ -195,6 +202,29 @@ export function limitedNodesMessage(limited: number): string[] {
           "volatility",
       ]
     : [];
+}
+
+/**
+ * Returns the surfaces near one that is given by slices: `moved` makes the slices of expiries whose quotes have moved.
+ * The grid of the local volatility stays the same.
+ */
+export function nearbySlices(
+  slices: readonly FittedSlice[],
+  { spot, clock }: Pick<UnderlyingQuotes, "spot" | "clock">,
+  grid: Pick<LocalVolatility, "times" | "spots">,
+  moved: (expiry: number, moves: Float64Array) => FittedSlice,
+): NearbyFit {
+  return (moves) => {
+    const all = slices.map((slice, i) => {
+      const own = moves.get(i);
+      return own === undefined ? slice : moved(i, own);
+    });
+    const smile: SmileSurface = {
+      slices: all.map(({ time, curve }) => ({ time, curve })),
+      ...(clock === undefined ? {} : { clock }),
+    };
+    return withSurface({ kind: "surface" as const, smile }, () => localVolatility(all, spot, smile, grid));
+  };
 }
 
 /** Returns the implied volatilities, the checks for arbitrage and the local volatility of a surface given by slices. */

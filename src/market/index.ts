@@ -58,6 +58,7 @@ export {
   rowVolatility,
   type SurfaceRow,
   surfaceVolatility,
+  withSurface,
 } from "./surface.ts";
 export {
   curveVariance,

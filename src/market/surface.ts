@@ -45,6 +45,15 @@ export function localSurface(
   return { times, spots, volatility, slopes: volatility.map((row) => monotoneSlopes(spots, row)) };
 }
 
+/** Returns an object with a surface that is computed when it is read first. */
+export function withSurface<T extends object, S>(rest: T, make: () => S): T & { readonly surface: S } {
+  let made: S | undefined;
+  return Object.defineProperty({ ...rest }, "surface", {
+    enumerable: true,
+    get: () => (made ??= make()),
+  }) as T & { readonly surface: S };
+}
+
 /** Fritsch and Butland's slopes at the nodes x of the values y; 0 at both ends. */
 function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
   return x.map((_, i) => {

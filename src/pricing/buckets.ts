@@ -47,7 +47,8 @@ export async function priceBuckets(
     const result = priced.results[i];
     const method = priced.methods.get(i);
     if (!parsed.ok || result.status !== "ok" || method === undefined) return [];
-    return [new BucketRow(i, parsed.trade, result, method, priced, directionsOf)];
+    const { trade } = parsed;
+    return [new BucketRow(i, trade, result, method, priced.slopes, directionsOf(trade, method), setting.accuracy)];
   });
   const priceAll = (copies: readonly ParsedTrade[], methodOf: BatchSetting["methodOf"]): Promise<PricedBatch> =>
     pricedBatch(copies, 0, {
@@ -78,6 +79,7 @@ class BucketRow {
   readonly open: readonly number[];
   readonly #priced: PricedTrade;
   readonly #directions: readonly Direction[];
+  readonly #accuracy: number;
   readonly #slopes: (Measured | BookError | undefined)[];
 
   constructor(
@@ -85,14 +87,16 @@ class BucketRow {
     trade: AnyTrade,
     priced: PricedTrade,
     method: PricingMethod,
-    { slopes }: PricedBatch,
-    directionsOf: (trade: AnyTrade, method: PricingMethod) => readonly Direction[],
+    slopes: PricedBatch["slopes"],
+    directions: readonly Direction[],
+    accuracy = USUAL_ACCURACY,
   ) {
     this.index = index;
     this.trade = trade;
     this.method = method;
     this.#priced = priced;
-    this.#directions = directionsOf(trade, method);
+    this.#directions = directions;
+    this.#accuracy = accuracy;
     this.#slopes = this.#directions.map((_, d) => slopes.get(index)?.[d]);
     this.open = this.#slopes.flatMap((slope, d) => (slope === undefined ? [d] : []));
   }
@@ -115,10 +119,12 @@ class BucketRow {
     const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / size);
     const value = weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
     const total = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
-    const { underlying } = this.trade as { readonly underlying?: { readonly spot: number } };
-    const scale = Math.max(...values.map(Math.abs), underlying?.spot ?? 0);
-    const noise = this.method.accuracy === undefined ? ROUNDING * scale : NOISE * this.#priced.errorEstimate;
-    this.#slopes[d] = { value, error: total * noise + MOVED_BIAS * Math.abs(value) };
+    const spot = "underlying" in this.trade ? this.trade.underlying.spot : 0;
+    const scale = Math.max(...values.map(Math.abs), spot);
+    const estimate = Math.max(...copies.map(({ errorEstimate }) => errorEstimate ?? 0));
+    const noise = ROUNDING * scale + NOISE * Math.min(estimate, this.#accuracy * scale);
+    const bias = MOVED_BIAS[this.method.accuracy === undefined ? "exact" : "discretised"];
+    this.#slopes[d] = { value, error: total * noise + bias * Math.abs(value) };
   }
 
   /** Records why there is no slope along a direction. */
@@ -136,6 +142,8 @@ class BucketRow {
         failures.push(`buckets: no slope by the ${factor} of ${of} at ${shown(at)}: ${slope?.message ?? "not priced"}`);
         return [];
       }
+      // An input on which the value does not depend.
+      if (slope.value === 0) return [];
       return [{ factor, of, at, value: slope.value, errorEstimate: Number.isNaN(slope.error) ? null : slope.error }];
     });
     const known = kindOf(this.trade).buckets.known(this.trade, this.#priced);
@@ -149,6 +157,8 @@ class BucketRow {
 
 /** The part of a value's error estimate by which the values of two copies may be off from each other. */
 const NOISE = 0.02;
+/** The relative error of values, where none is asked for, that those of copies are off from each other by a part of. */
+const USUAL_ACCURACY = 1e-5;
 
 const shown = (at: BucketPlace): string =>
   at === null ? "today" : typeof at === "object" ? `${at.expiry}, ${at.strike}` : String(at);

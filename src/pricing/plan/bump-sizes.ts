@@ -17,7 +17,7 @@ import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../marke
 import type { Greeks } from "../options.ts";
 import { mayEndEarly, type Terms } from "../terms.ts";
 import { commonWidth, kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
-import type { MoveSizes } from "./underlying-directions.ts";
+import type { MoveSizes } from "./directions.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
 
 /**
@@ -25,8 +25,9 @@ import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } fr
  * an error by discretisation, which must be small beside the move.
  */
 export const DIRECTION_SIZES: Readonly<Record<"exact" | "discretised", MoveSizes>> = {
-  exact: { volatility: 1e-4, rate: 1e-5, dividend: 1e-5, spread: 1e-5 },
-  discretised: { volatility: 5e-3, rate: 2e-3, dividend: 1e-3, spread: 2e-3 },
+  exact: { volatility: 1e-4, quote: 1e-4, rate: 1e-5, dividend: 1e-5, spread: 1e-5 },
+  // A quote moves the curvature of a smile, and with it the local volatility many times as much.
+  discretised: { volatility: 5e-3, quote: 5e-4, rate: 2e-3, dividend: 1e-3, spread: 2e-3 },
 };
 
 /** The longest time step of theta by differences, in years. */

@@ -38,6 +38,15 @@ export interface Direction extends Pick<Bucket, "factor" | "of" | "at"> {
   moved(by: number): AnyTrade;
 }
 
+/** The sizes of moves along directions, per unit of each input; those of cash dividends are relative to the spot. */
+export interface MoveSizes {
+  readonly volatility: number;
+  readonly quote: number;
+  readonly rate: number;
+  readonly dividend: number;
+  readonly spread: number;
+}
+
 /**
  * Returns the slope along a direction of a function of the trade, per unit of the input; `today` is the trade as it is.
  */
@@ -53,8 +62,11 @@ export function slopeAlong<T extends AnyTrade>(direction: Direction, today: T, f
 /** The name of the sensitivity along the direction with a number. */
 export const ALONG = (direction: number): string => `along ${direction}`;
 
-/** The relative error that central moves of the usual sizes leave in a slope, for third derivatives are not known. */
-export const MOVED_BIAS = 1e-3;
+/**
+ * The relative error that moves of the usual sizes leave in a slope, for third derivatives are not known: of values that
+ * are known to rounding, and of others.
+ */
+export const MOVED_BIAS = { exact: 1e-5, discretised: 1e-3 } as const;
 
 /** Returns the moved copies for directions, and a sensitivity named `ALONG` for each of them. */
 export function withDirections(directions: readonly Direction[]): Differences {
@@ -65,7 +77,7 @@ export function withDirections(directions: readonly Direction[]): Differences {
       return { terms, spots: terms.assets.map(({ underlying }) => underlying.spot) };
     });
   });
-  return { ...plan.movedCopies(), bias: (name, found) => MOVED_BIAS * found(name) };
+  return { ...plan.movedCopies(), bias: (name, found) => MOVED_BIAS.discretised * found(name) };
 }
 
 /** Returns the slopes along directions from sensitivities by name; undefined for one that is not among them. */

@@ -3,9 +3,8 @@ import { BookError } from "../../base/errors.ts";
 import type { AnyTrade, Bucket, PricedTrade } from "../../book/index.ts";
 import type { SessionOf } from "../backend.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
-import type { Direction } from "./directions.ts";
+import type { Direction, MoveSizes } from "./directions.ts";
 import type { Batch, PricingMethod } from "./method.ts";
-import type { MoveSizes } from "./underlying-directions.ts";
 
 /** The bounds of the values of a batch's trades of one kind. */
 export interface TradeBounds {

@@ -5,6 +5,7 @@ import {
   type Bucket,
   curveInputsOf,
   dividendDates,
+  hasQuotes,
   type MovableInput,
   type PricedTrade,
   quoteInputs,
@@ -18,15 +19,8 @@ import {
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
-import type { Direction } from "./directions.ts";
-
-/** The sizes of moves along directions, per unit of each input; those of cash dividends are relative to the spot. */
-export interface MoveSizes {
-  readonly volatility: number;
-  readonly rate: number;
-  readonly dividend: number;
-  readonly spread: number;
-}
+import { DIRECTION_SIZES } from "./bump-sizes.ts";
+import type { Direction, MoveSizes } from "./directions.ts";
 
 /** The least part of a size that moves to both sides of an input are; below it they are to one side. */
 const LEAST = 0.25;
@@ -103,9 +97,12 @@ function inputsOfVolatility({ underlying, volatility }: Asset): readonly Movable
 /** Returns the directions of a trade that ends at the time `last` in years. */
 export function underlyingDirections<T extends OnUnderlyings>(
   trade: T,
-  sizes: MoveSizes,
+  given: MoveSizes,
   last: number,
 ): readonly Direction[] {
+  // In moved markets of other kinds an option on a smile is priced by its local volatility.
+  const { rate, dividend } = hasQuotes(trade.underlying) ? DIRECTION_SIZES.discretised : given;
+  const sizes = { ...given, rate, dividend };
   const assets = assetsOf(trade);
   const own = assets.flatMap((asset) => {
     const { underlying, volatility } = asset;
@@ -113,7 +110,7 @@ export function underlyingDirections<T extends OnUnderlyings>(
     const isOwn = (one: Asset): boolean => one.underlying === underlying;
     const byVolatility = directionsOfInputs(
       inputsOfVolatility(asset) ?? [],
-      { factor: "volatility", of: name, size: sizes.volatility, last },
+      { factor: "volatility", of: name, size: sizes[hasQuotes(underlying) ? "quote" : "volatility"], last },
       (part) =>
         withAssets(trade, (one) => {
           if (!isOwn(one) || one.volatility !== volatility) return one;

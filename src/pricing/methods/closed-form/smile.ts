@@ -13,8 +13,10 @@ import {
 } from "../../../market/index.ts";
 import { hostNormalCdf, logNormalOption } from "../../../market/models/index.ts";
 import { gaussLegendre } from "../../../numerics/linalg/index.ts";
-import { type ResultColumns, STATUS } from "../../columns/result-columns.ts";
+import type { Trade } from "../../../book/index.ts";
+import { type Measured, type ResultColumns, STATUS } from "../../columns/result-columns.ts";
 import { PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
+import { type Direction, MOVED_BIAS, slopeAlong } from "../../plan/directions.ts";
 import { type Batch, type MethodPlan, type MethodSession, readEach } from "../../plan/method.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 import { costOf } from "../fdm/cost.ts";
@@ -73,16 +75,57 @@ export const affineAt = (columns: TradeColumns, trade: number, horizon: number):
  * the smile to the quotes, and to their slope, at the strikes of the trade.
  */
 export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): ValueWithError {
-  const row = columns.rowOf(trade);
-  const expiry = columns.expiry[row];
-  const affine = affineAt(columns, trade, Math.max(smile.forwards[smile.forwards.length - 1].time, expiry));
-  const { scale, cash } = affine.at(expiry);
-  const forward = scale * affine.start;
+  const { expiry, cash, forward, discount } = forwardOf(columns, trade, smile);
   const at = new SmileAt({ cash, forward, of: (k) => smileVariance(smile, k, expiry) });
   const quoted = new SmileAt({ cash, forward, of: (k) => quotedVariance(smile, k, expiry) });
-  const discount = discountFactor(columns.unshiftedRates(row), expiry);
   const { value, error } = undiscounted(columns, trade, at, quoted);
   return { value: discount * value, error: discount * (error + ROUNDING * (forward + cash)) };
+}
+
+/** The forward of a trade's expiry without the cash to come, and the discount factor. */
+function forwardOf(columns: TradeColumns, trade: number, { forwards }: Smile) {
+  const row = columns.rowOf(trade);
+  const expiry = columns.expiry[row];
+  const affine = affineAt(columns, trade, Math.max(forwards[forwards.length - 1].time, expiry));
+  const { scale, cash } = affine.at(expiry);
+  return { expiry, cash, forward: scale * affine.start, discount: discountFactor(columns.unshiftedRates(row), expiry) };
+}
+
+/**
+ * Returns the slopes of the value of a European trade along moves of its smile; undefined along other moves. The error
+ * estimates are those of the differences alone.
+ */
+function slopesOnSmile(
+  columns: TradeColumns,
+  trade: number,
+  smile: Smile,
+  directions: readonly Direction[],
+): readonly (Measured | undefined)[] {
+  const { expiry, cash, forward, discount } = forwardOf(columns, trade, smile);
+  const given = columns.tradeOf(trade);
+  const valueOn = (of: Smile): number => {
+    const at = new SmileAt({ cash, forward, of: (k) => smileVariance(of, k, expiry) });
+    return discount * undiscounted(columns, trade, at, at).value;
+  };
+  const smileAfter = ({ volatility }: Trade): Smile | undefined =>
+    volatility.kind === "surface" ? volatility.smile : undefined;
+  return directions.map((direction) => {
+    const { factor, of, size, moves, moved } = direction;
+    if (factor !== "volatility" || of !== given.underlying.name) return undefined;
+    const first = smileAfter(moved(moves[0] * size) as Trade);
+    if (first === undefined) return undefined;
+    if (isSameAt(smile, first, expiry)) return { value: 0, error: 0 };
+    const value = slopeAlong(direction, given, (one) => valueOn(smileAfter(one) ?? smile));
+    return { value, error: MOVED_BIAS.exact * Math.abs(value) + (1e-13 * (forward + cash)) / Math.abs(size) };
+  });
+}
+
+/** Tells whether two smiles have the same curves on both sides of an expiry, between which nothing else matters. */
+function isSameAt({ slices, cubics }: Smile, other: Smile, expiry: number): boolean {
+  if (cubics !== undefined) return false;
+  const next = slices.findIndex(({ time }) => time >= expiry);
+  const late = next < 0 ? slices.length - 1 : next;
+  return [Math.max(late - 1, 0), late].every((i) => slices[i].curve === other.slices[i]?.curve);
 }
 
 function undiscounted(columns: TradeColumns, trade: number, at: SmileAt, quoted: SmileAt): ValueWithError {
@@ -273,9 +316,11 @@ export class SmilePlan implements MethodPlan {
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
   readonly #moved: MethodPlan | undefined;
+  readonly #directionsOf: Batch["directionsOf"];
 
-  private constructor(columns: TradeColumns, trades: readonly number[], moved: MethodPlan | undefined) {
+  private constructor({ columns, directionsOf }: Batch, trades: readonly number[], moved: MethodPlan | undefined) {
     this.#columns = columns;
+    this.#directionsOf = directionsOf;
     this.#trades = trades;
     this.#moved = moved;
   }
@@ -287,8 +332,9 @@ export class SmilePlan implements MethodPlan {
     sessionOf: () => MethodSession,
     signal: AbortSignal | undefined,
   ): Promise<SmilePlan> {
-    const moved = isMoved(batch) ? await sessionOf().plan(batch, trades, signal) : undefined;
-    return new SmilePlan(batch.columns, trades, moved);
+    const { directionsOf: _, ...withoutDirections } = batch;
+    const moved = isMoved(batch) ? await sessionOf().plan(withoutDirections, trades, signal) : undefined;
+    return new SmilePlan(batch, trades, moved);
   }
 
   async run(signal: AbortSignal | undefined): Promise<void> {
@@ -307,7 +353,10 @@ export class SmilePlan implements MethodPlan {
   #readTrade(trade: number, results: ResultColumns): void {
     if (results.status[trade] === STATUS.failed) return;
     const columns = this.#columns;
-    const { value, error } = valueOnSmile(columns, trade, smileOf(columns, trade) as Smile);
+    const smile = smileOf(columns, trade) as Smile;
+    const { value, error } = valueOnSmile(columns, trade, smile);
+    if (this.#directionsOf !== undefined)
+      results.slopes.set(trade, slopesOnSmile(columns, trade, smile, this.#directionsOf(trade)));
     const misfit = value - results.value[trade];
     results.value[trade] = value;
     results.errorEstimate[trade] = error;
