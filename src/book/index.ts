@@ -67,6 +67,7 @@ export type * from "./types.ts";
 export {
   FIGURE_FIELDS,
   type FieldType,
+  placeText,
   RESULT_COLUMNS,
   RESULT_FIELDS,
   RESULT_NUMBERS,

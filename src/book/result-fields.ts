@@ -1,5 +1,5 @@
 /** The fields of a result, from which tables, run files and the service's schema follow: a new one is one line here. */
-import { type PricedTrade, SENSITIVITIES, type TradeFigures } from "./result-types.ts";
+import { type BucketPlace, type PricedTrade, SENSITIVITIES, type TradeFigures } from "./result-types.ts";
 
 /** What a field holds: text, a number, a list of texts, or an object or list that tables show as JSON. */
 export type FieldType = "text" | "number" | "texts" | "json";
@@ -47,7 +47,6 @@ export const FIGURE_FIELDS = {
   cashflows: "json",
   nodeSensitivities: "json",
   quoteSensitivities: "json",
-  buckets: "json",
   fx: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
 
@@ -56,3 +55,9 @@ export const SCENARIO_FIELDS = ["scenarios", "scenarioErrorEstimates"] as const;
 
 /** The names of the fields of every result, in order. */
 export const RESULT_COLUMNS = Object.keys(RESULT_FIELDS) as readonly (keyof typeof RESULT_FIELDS)[];
+
+/** Returns the place of a bucket as text, empty for an input that has none. */
+export function placeText(at: BucketPlace): string {
+  if (at === null) return "";
+  return typeof at === "object" ? `${at.expiry} ${at.strike}` : String(at);
+}

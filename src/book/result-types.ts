@@ -85,8 +85,6 @@ export interface Bucket {
 
 /** The numbers that only results of some kinds of trades have. */
 export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {
-  /** The risk of the trade by each input of the market, if requested (`greeks: "buckets"`). */
-  readonly buckets?: readonly Bucket[];
   /** The figures of an option on a currency pair. */
   readonly fx?: PairFigures;
 }
@@ -159,6 +157,11 @@ export interface PricedTrade extends TradeLabels, TradeFigures {
    * rate.
    */
   readonly correlation?: readonly PairSensitivity[];
+  /**
+   * The risk by each input of the market, if requested (`greeks: "buckets"`). Inputs on which the value does not depend
+   * are left out.
+   */
+  readonly buckets?: readonly Bucket[];
   /** The error estimates of the sensitivities, if requested. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
   /** The values in all scenarios, if the book has any. */
@@ -238,6 +241,11 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly errorEstimate: number;
   /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
+  /**
+   * The sums of the buckets, if requested, in the order of their first trades. Error estimates are added like those of
+   * values.
+   */
+  readonly buckets?: readonly Bucket[];
   /** The sums of the values in all scenarios. */
   readonly scenarios?: ScenarioValues;
   /** The sums Σ |quantity|·estimate of the scenarios' error estimates. */

@@ -1,8 +1,10 @@
 import { isDoubt } from "../market/index.ts";
 import { keyOf } from "../base/memoize.ts";
+import { placeText } from "./result-fields.ts";
 import type {
   PartialSums,
   AssetSensitivities,
+  Bucket,
   CurrencyTotals,
   GroupTotals,
   PricedTrade,
@@ -240,6 +242,7 @@ class CurrencySums {
   #errorEstimate = 0;
   #scenarios: Sum | undefined;
   #scenarioErrorEstimates: Sum | undefined;
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(currency: string) {
     this.#currency = currency;
@@ -253,6 +256,7 @@ class CurrencySums {
     this.#cash.add(quantity, { cashDelta: sensitivities.length === 0 ? null : cashDelta, theta, rho });
     for (const [name, numbers] of sensitivities) this.#underlying(name).add(quantity, numbers);
     this.#addScenarios(quantity, scenarios, Math.abs(quantity), estimates);
+    if (result.buckets !== undefined) this.#addBuckets(quantity, result.buckets);
   }
 
   addTotals({ trades, value, errorEstimate, underlyings, scenarios, ...rest }: CurrencyTotals): void {
@@ -261,6 +265,7 @@ class CurrencySums {
     this.#cash.addSums(trades, rest);
     for (const { underlying, trades: own, ...sums } of underlyings) this.#underlying(underlying).addSums(own, sums);
     this.#addScenarios(1, scenarios, 1, rest.scenarioErrorEstimates);
+    if (rest.buckets !== undefined) this.#addBuckets(1, rest.buckets);
   }
 
   get totals(): CurrencyTotals {
@@ -272,6 +277,7 @@ class CurrencySums {
       ...this.#cash.sums,
       errorEstimate: this.#errorEstimate,
       underlyings: [...this.#underlyings].map(([underlying, { trades, sums }]) => ({ underlying, trades, ...sums })),
+      ...(this.#buckets.size === 0 ? {} : { buckets: [...this.#buckets.values()] }),
       ...(scenarios === undefined ? {} : { scenarios }),
       ...(estimates === undefined ? {} : { scenarioErrorEstimates: estimates[0] }),
     };
@@ -279,6 +285,19 @@ class CurrencySums {
 
   #underlying(name: string): PartialSum<(typeof BY_UNDERLYING)[number]> {
     return entryOf(this.#underlyings, name, () => new PartialSum(BY_UNDERLYING));
+  }
+
+  #addBuckets(quantity: number, buckets: readonly Bucket[]): void {
+    for (const bucket of buckets) {
+      const { factor, of, at, value, errorEstimate } = bucket;
+      const key = `${factor} ${of}\n${placeText(at)}`;
+      const { value: sum, errorEstimate: error } = this.#buckets.get(key) ?? { value: 0, errorEstimate: 0 };
+      this.#buckets.set(key, {
+        ...bucket,
+        value: sum + quantity * value,
+        errorEstimate: plus(error, Math.abs(quantity), errorEstimate),
+      });
+    }
   }
 
   #addScenarios(

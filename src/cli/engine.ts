@@ -13,8 +13,8 @@ import { chooseBackend } from "./choose-backend.ts";
 /** The options with which a command prices trades. */
 export interface RunOptions {
   readonly precision: Precision;
-  /** The sensitivities to compute: all, those that the finite difference mesh gives at no cost, or none. */
-  readonly greeks: "all" | "grid" | "none";
+  /** The sensitivities to compute: all, with risk by bucket, those that a mesh gives at no cost, or none. */
+  readonly greeks: "all" | "buckets" | "grid" | "none";
   /** True to add error estimates of the sensitivities to results. */
   readonly sensitivityErrorEstimates?: boolean;
   /** The target error of a value, relative to the spot. */

@@ -153,6 +153,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
     addChunkOptions(addAccuracyOptions(addGreeksOption(addMethodOption(addFormatOptions(command))))),
   );
   all.option("--resume", "continue the run in parts that is in --output FOLDER/");
+  all.option("--buckets <file>", "write risk by quote, node and pillar as well, a row for each: .csv or .parquet");
   all.option("--report <file>", "write a report on the results as well, one HTML file");
   all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
     const { price } = await import("./commands/price.ts");

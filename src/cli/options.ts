@@ -49,8 +49,11 @@ export const addAccuracyOptions = (command: Command): Command =>
 /** Adds the option --greeks to a command. */
 export const addGreeksOption = (command: Command): Command =>
   command.addOption(
-    new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
-      .choices(["all", "grid", "none"])
+    new Option(
+      "--greeks <which>",
+      "all; buckets: all, and risk by quote, node and pillar; grid: delta, gamma and theta, at no extra cost; none",
+    )
+      .choices(["all", "buckets", "grid", "none"])
       .default("all"),
   );
 
@@ -133,6 +136,7 @@ export interface Flags {
   readonly keep?: TableOptions["keep"];
   readonly map?: TableOptions["map"];
   readonly groupBy?: readonly string[];
+  readonly buckets?: string;
   readonly resume?: true;
   readonly chunkTrades?: number;
   readonly chunkSeconds?: number;
@@ -162,12 +166,15 @@ export const pricingOptionsOf = ({
 export function priceOptions(flags: Flags): PriceOptions {
   const { market, inputFormat, format, output, threads, rows, keep, map, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;
+  if (flags.buckets !== undefined && flags.greeks !== "all" && flags.greeks !== "buckets")
+    throw new CliError(`--buckets needs --greeks buckets, got ${flags.greeks}`);
+  const greeks = flags.buckets === undefined ? flags.greeks : "buckets";
   if (devices !== undefined && (one !== undefined || (flags.backend !== "auto" && flags.backend !== "cuda")))
     throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
   const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
   const files = { market, inputFormat, format, output, rows, keep, map, groupBy };
-  return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
+  return { ...rest, greeks, ...files, ...several, precision, sensitivityErrors, threads };
 }
 
 /** The options of the command `feynkac price`. */
@@ -192,6 +199,8 @@ export interface PriceOptions
   readonly chunkTrades?: number | undefined;
   /** The maximum expected time of a chunk on one core, in seconds. */
   readonly chunkSeconds?: number | undefined;
+  /** The path of a file for risk by bucket, CSV or Parquet by its name. */
+  readonly buckets?: string | undefined;
   /** The path of a report on the results. */
   readonly report?: string | undefined;
 }

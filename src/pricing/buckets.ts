@@ -2,8 +2,8 @@
 import {
   type AnyTrade,
   type Bucket,
-  type BucketPlace,
   type ParsedTrade,
+  placeText,
   type PricedTrade,
   type TradeResult,
 } from "../book/index.ts";
@@ -139,7 +139,9 @@ class BucketRow {
     const found = this.#directions.flatMap(({ factor, of, at }, d): Bucket[] => {
       const slope = this.#slopes[d];
       if (slope === undefined || slope instanceof BookError) {
-        failures.push(`buckets: no slope by the ${factor} of ${of} at ${shown(at)}: ${slope?.message ?? "not priced"}`);
+        failures.push(
+          `buckets: no slope by the ${factor} of ${of} at ${placeText(at)}: ${slope?.message ?? "not priced"}`,
+        );
         return [];
       }
       // An input on which the value does not depend.
@@ -159,9 +161,6 @@ class BucketRow {
 const NOISE = 0.02;
 /** The relative error of values, where none is asked for, that those of copies are off from each other by a part of. */
 const USUAL_ACCURACY = 1e-5;
-
-const shown = (at: BucketPlace): string =>
-  at === null ? "today" : typeof at === "object" ? `${at.expiry}, ${at.strike}` : String(at);
 
 /** Prices the copies of all rows, some of them at a time. @throws the signal's reason; the error of a lost device */
 async function priceCopies(

@@ -33,10 +33,10 @@ const SHORT = 1 << 14;
  * in a known format, and the options must ask only for results in JSON, NDJSON or CSV.
  */
 export function longFileOf(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
-  const { inputFormat, market, report, groupBy, keep, map } = options;
+  const { inputFormat, market, report, groupBy, keep, map, buckets } = options;
   const input = inputFormat ?? formatOfName(path);
   if (path === "-" || market === "-" || input === undefined) return undefined;
-  if (!isText(format) || report !== undefined || groupBy !== undefined) return undefined;
+  if (!isText(format) || report !== undefined || groupBy !== undefined || buckets !== undefined) return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() !== true || stats.size < SHORT) return undefined;
   return new LongFile({ place: path, format: input, market, keep, map }, stats.size, options);

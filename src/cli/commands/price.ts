@@ -2,6 +2,8 @@ import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import {
+  type BucketWriter,
+  bucketWriter,
   writerFor,
   needsBondColumns,
   packageVersion,
@@ -17,6 +19,7 @@ import { type OpenInput, openInput } from "../input.ts";
 import {
   isRunFolder,
   openOutput,
+  outputToFile,
   type Output,
   type OutputFormat,
   chooseOutputFormat,
@@ -45,6 +48,8 @@ export async function price(
       throw new CliError(
         "--group-by: a run in parts is grouped when it is merged: feynkac merge FOLDER/ --group-by desk",
       );
+    if (options.buckets !== undefined)
+      throw new CliError("--buckets: not of a run in parts; write --output FILE, or --greeks buckets alone");
     const { priceInChunks } = await import("./price-run.ts");
     return priceInChunks(path, options.output, options, { terminal, signal, openEngine });
   }
@@ -72,7 +77,8 @@ export async function price(
     const output = await openOutput(options.output, terminal.stdout);
     try {
       const reporter = options.report === undefined ? undefined : await startReport(options.report, path);
-      return await run({ input, engine, output, format, options, terminal, signal, reporter });
+      const buckets = options.buckets === undefined ? undefined : await startBuckets(options.buckets, input);
+      return await run({ input, engine, output, format, options, terminal, signal, reporter, buckets });
     } catch (error) {
       await output.discard();
       throw error;
@@ -111,6 +117,24 @@ interface Run {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly reporter: Reporter | undefined;
+  readonly buckets: BucketFile | undefined;
+}
+
+/** A file for risk by bucket, and who writes it. */
+interface BucketFile {
+  readonly writer: BucketWriter;
+  readonly output: Output;
+}
+
+/** Opens a file for risk by bucket. @throws CliError for a name of another format; a file that cannot be written */
+async function startBuckets(file: string, { asOf, tags }: OpenInput): Promise<BucketFile> {
+  const [, extension] = /\.(csv|parquet)$/i.exec(file) ?? [];
+  if (extension === undefined) throw new CliError(`--buckets: got ${file}, expected a name in .csv or .parquet`);
+  const format = extension.toLowerCase() === "csv" ? "csv" : "parquet";
+  const writer = await bucketWriter(format, { asOf, tags });
+  const output = await outputToFile(file);
+  await output.write(writer.begin());
+  return { writer, output };
 }
 
 interface Reporter {
@@ -150,7 +174,7 @@ async function startReport(file: string, path: string): Promise<Reporter> {
 }
 
 async function run(given: Run): Promise<number> {
-  const { input, engine, output, format: name, options, terminal, signal, reporter } = given;
+  const { input, engine, output, format: name, options, terminal, signal, reporter, buckets } = given;
   const format = resultWriterOf(name, options, output);
   const { groupBy } = options;
   const totals = new Totals({ groupBy });
@@ -174,6 +198,7 @@ async function run(given: Run): Promise<number> {
         totals.add(row.trade, row.result);
         reporter?.add(row);
       }
+      if (buckets !== undefined) await buckets.output.write(buckets.writer.rows(rows));
       const part = format.rows(rows);
       if (part.length === 0) continue;
       bar.clear();
@@ -183,10 +208,15 @@ async function run(given: Run): Promise<number> {
     const { priced, failed, groups } = totals;
     const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
     await output.write(format.end(end));
+    if (buckets !== undefined) await buckets.output.write(buckets.writer.end());
+  } catch (error) {
+    await buckets?.output.discard();
+    throw error;
   } finally {
     bar.clear();
   }
   await output.commit();
+  await buckets?.output.commit();
   const seconds = (performance.now() - started) / 1000;
   await reporter?.write(given, seconds);
   terminal.stderr.write(summaryLines(totals.counts, engine, seconds));

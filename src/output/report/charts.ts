@@ -12,6 +12,7 @@ export function reportCharts(summary: ReportSummary, scenarios: Scenarios | unde
     ...currencies.flatMap((currency) => valueByUnderlying([...summary.byUnderlying.values()], currency)),
     ...currencies.flatMap((currency) => vegaByExpiry([...summary.byExpiry.values()], currency)),
     ...summary.totals.flatMap((total) => scenarioChart(total, scenarios)),
+    ...summary.totals.flatMap(volatilityGrids),
     ...errorChart(summary),
   ];
 }
@@ -85,6 +86,44 @@ function scenarioChart({ currency, scenarios: values }: CurrencyTotals, axes: Sc
     },
   ];
 }
+
+/** The most grids of a report: those of the underlyings whose vegas are largest. */
+const MAX_GRIDS = 6;
+
+/** Grids of the vegas of quotes by expiry and strike, one for each underlying that has any. */
+function volatilityGrids({ currency, buckets = [] }: CurrencyTotals): Chart[] {
+  const byName = new Map<string, { expiry: string; strike: number; value: number }[]>();
+  for (const { factor, of, at, value } of buckets)
+    if (factor === "volatility" && typeof at === "object" && at !== null) {
+      const own = byName.get(of) ?? [];
+      byName.set(of, own);
+      own.push({ expiry: String(at.expiry), strike: at.strike, value });
+    }
+  const size = (cells: readonly { readonly value: number }[]): number =>
+    cells.reduce((sum, { value }) => sum + Math.abs(value), 0);
+  const largest = [...byName].sort(([, a], [, b]) => size(b) - size(a)).slice(0, MAX_GRIDS);
+  return largest.map(([name, cells]): Chart => {
+    const strikes = [...new Set(cells.map(({ strike }) => strike))].sort((a, b) => a - b);
+    const expiries = [...new Set(cells.map(({ expiry }) => expiry))].sort(byTime);
+    const valueAt = (expiry: string, strike: number): number | null => {
+      const found = cells.find((cell) => cell.expiry === expiry && cell.strike === strike);
+      return found === undefined ? null : found.value / 100;
+    };
+    return {
+      kind: "heat-map",
+      title: `Vega by quote, ${name}, ${currency} per 1 % of volatility`,
+      x: { label: "strike", values: strikes.map(String) },
+      y: { label: "expiry", values: expiries },
+      values: expiries.map((expiry) => strikes.map((strike) => valueAt(expiry, strike))),
+      unit: currency,
+      colours: "diverging",
+    };
+  });
+}
+
+/** Compares expiries, which are ISO dates or years. */
+const byTime = (a: string, b: string): number =>
+  Number.isNaN(Number(a)) || Number.isNaN(Number(b)) ? (a < b ? -1 : 1) : Number(a) - Number(b);
 
 function errorChart({ errorBins }: ReportSummary): Chart[] {
   const first = errorBins.findIndex((count) => count > 0);

@@ -1,5 +1,5 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
-import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
+import { type CurrencyTotals, placeText, type Scenarios } from "../../book/index.ts";
 import { CHART_STYLE, drawChart, escapeXml } from "../charts/index.ts";
 import {
   decimalsFor,
@@ -31,6 +31,7 @@ export function reportHtml(summary: ReportSummary, run: ReportProvenance): strin
     head(summary, run),
     section("Totals", totalsTable(summary.totals)),
     section("By underlying", underlyingsTable(summary.totals)),
+    section("By bucket", bucketsTable(summary.totals)),
     failures(summary),
     warnings(summary),
     chartSection(summary, run),
@@ -117,6 +118,30 @@ function underlyingsTable(totals: readonly CurrencyTotals[]): string {
   const titles = ["Trades", "Delta, per 1 of spot", "Gamma, per 1 of spot²", "Vega, per 1.00", "Cash delta"];
   const rest = hidden === 0 ? "" : `<p class="note">${whole(hidden)} more underlyings are not shown.</p>`;
   return `${table(["Underlying", "Currency", ...titles.map((number) => ({ number }))], rows)}${rest}`;
+}
+
+/** The most buckets that a report lists. */
+const MAX_BUCKETS = 100;
+
+function bucketsTable(totals: readonly CurrencyTotals[]): string {
+  const all = totals.flatMap(({ currency, buckets = [] }) => buckets.map((bucket) => ({ ...bucket, currency })));
+  // Grids show what has an expiry and a strike.
+  const listed = all.filter(({ at }) => typeof at !== "object" || at === null);
+  const rows = listed
+    .slice(0, MAX_BUCKETS)
+    .map(({ factor, of, at, currency, value, errorEstimate }): Cell[] => [
+      factor,
+      of,
+      placeText(at),
+      currency,
+      numberCell(value),
+      { number: errorEstimate === null ? "–" : formatErrorEstimate(errorEstimate) },
+    ]);
+  if (rows.length === 0) return "";
+  const hidden = listed.length - rows.length;
+  const rest = hidden === 0 ? "" : `<p class="note">${whole(hidden)} more buckets are not shown.</p>`;
+  const titles = ["Factor", "Of", "At", "Currency", { number: "Sensitivity, per 1.00" }, { number: "Error estimate" }];
+  return `${table(titles, rows)}${rest}`;
 }
 
 function failures({ failures: all }: ReportSummary): string {

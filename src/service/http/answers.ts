@@ -42,17 +42,17 @@ const FIELDS: Readonly<Record<Exclude<FieldType, "json">, Json>> = {
 };
 
 /** A figure that is an object or a list has further fields. */
-function resultSchema(): Json {
+function resultSchema(optional: Json): Json {
   const schemas = Object.entries({ ...RESULT_FIELDS, ...FIGURE_FIELDS }).flatMap(([name, type]) => {
     if (name === "status") return [[name, { enum: ["ok", "error"] }] as const];
     if (name === "error") return [[name, error] as const];
     return type === "json" ? [] : [[name, FIELDS[type]] as const];
   });
   const isOptional = (name: string): boolean => OPTIONAL.includes(name) || Object.hasOwn(FIGURE_FIELDS, name);
-  return object(
-    Object.fromEntries(schemas.filter(([name]) => !isOptional(name))),
-    Object.fromEntries(schemas.filter(([name]) => isOptional(name))),
-  );
+  return object(Object.fromEntries(schemas.filter(([name]) => !isOptional(name))), {
+    ...Object.fromEntries(schemas.filter(([name]) => isOptional(name))),
+    ...optional,
+  });
 }
 
 /** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
@@ -68,11 +68,24 @@ export function responseSchemas(): Record<string, Json> {
     errorEstimate: number,
     underlyings: list(reference("UnderlyingTotals")),
   };
+  const buckets = list(reference("Bucket"));
   const missing = { ...numbers, description: "how many trades each sum leaves out" };
   return {
-    Result: resultSchema(),
-    Totals: object(totals, { missing }),
-    GroupTotals: object({ group, ...totals }, { missing }),
+    Result: resultSchema({ buckets }),
+    Totals: object(totals, { missing, buckets }),
+    GroupTotals: object({ group, ...totals }, { missing, buckets }),
+    Bucket: object({
+      factor: { enum: ["spot", "volatility", "rate", "dividend", "spread"] },
+      of: text,
+      at: {
+        anyOf: [
+          { type: ["string", "number", "null"] },
+          object({ expiry: { type: ["string", "number"] }, strike: number }),
+        ],
+      },
+      value: number,
+      errorEstimate: nullable,
+    }),
     UnderlyingTotals: object(
       { underlying: text, trades: count, delta: nullable, gamma: nullable, vega: nullable, cashDelta: nullable },
       { missing: numbers },

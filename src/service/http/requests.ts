@@ -26,7 +26,7 @@ const groupNames = z.array(z.string({ error: "expected a name" }), { error: "exp
 
 /** The schema that validates the options of a request for prices. */
 export const priceOptionsSchema = strict({
-  greeks: oneOf(["all", "grid", "none"]),
+  greeks: oneOf(["all", "buckets", "grid", "none"]),
   accuracy,
   method: oneOf(METHOD_NAMES),
   strict: flag.optional(),

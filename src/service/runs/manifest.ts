@@ -79,7 +79,7 @@ const scenarios = z.object({
 
 /** The schema that validates the options that determine the results, besides the book itself. */
 export const runOptionsSchema = z.object({
-  greeks: z.enum(["all", "grid", "none"]),
+  greeks: z.enum(["all", "buckets", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
   timePerTrade: number.optional(),
   strict: z.boolean().optional(),
