@@ -7,13 +7,12 @@ import {
   type PricedTrade,
   type TradeResult,
 } from "../book/index.ts";
-import { finiteDifferenceWeights } from "../base/differences.ts";
 import { BookError } from "../base/errors.ts";
 import type { Measured } from "./columns/result-columns.ts";
 import { kindOf } from "./kinds.ts";
 import type { BatchSetting, PricedBatch } from "./plan/batch-setting.ts";
 import { DIRECTION_SIZES } from "./plan/bump-sizes.ts";
-import { type Direction, MOVED_BIAS } from "./plan/directions.ts";
+import { type Direction, slopeBetween } from "./plan/directions.ts";
 import type { PricingMethod } from "./plan/method.ts";
 
 /** The function that prices a batch of trades. */
@@ -67,9 +66,6 @@ export async function priceBuckets(
 const sizesFor = ({ accuracy }: PricingMethod) =>
   accuracy === undefined ? DIRECTION_SIZES.exact : DIRECTION_SIZES.discretised;
 
-/** Rounding of values that are known to it, relative to their sizes. */
-const ROUNDING = 1e-13;
-
 /** A priced trade with the slopes along its directions, as far as they are known. */
 class BucketRow {
   readonly index: number;
@@ -79,7 +75,7 @@ class BucketRow {
   readonly open: readonly number[];
   readonly #priced: PricedTrade;
   readonly #directions: readonly Direction[];
-  readonly #accuracy: number;
+  readonly #accuracy: number | undefined;
   readonly #slopes: (Measured | BookError | undefined)[];
 
   constructor(
@@ -89,7 +85,7 @@ class BucketRow {
     method: PricingMethod,
     slopes: PricedBatch["slopes"],
     directions: readonly Direction[],
-    accuracy = USUAL_ACCURACY,
+    accuracy: number | undefined,
   ) {
     this.index = index;
     this.trade = trade;
@@ -114,17 +110,14 @@ class BucketRow {
       this.fail(d, new BookError("", failed.error.message));
       return;
     }
-    const { size, moves } = this.#directions[d];
     const values = copies.map(({ value }) => value!);
-    const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / size);
-    const value = weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
-    const total = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
+    const errors = copies.map(({ errorEstimate }) => errorEstimate!);
     const spot = "underlying" in this.trade ? this.trade.underlying.spot : 0;
     const scale = Math.max(...values.map(Math.abs), spot);
-    const estimate = Math.max(...copies.map(({ errorEstimate }) => errorEstimate ?? 0));
-    const noise = ROUNDING * scale + NOISE * Math.min(estimate, this.#accuracy * scale);
-    const bias = MOVED_BIAS[this.method.accuracy === undefined ? "exact" : "discretised"];
-    this.#slopes[d] = { value, error: total * noise + bias * Math.abs(value) };
+    // A European option on a smile has no error but rounding, and in moved markets it is priced on a mesh.
+    const isExact = this.method.accuracy === undefined && copies.every(({ method }) => method === this.#priced.method);
+    const accuracy = isExact ? undefined : (this.#accuracy ?? this.method.accuracy ?? USUAL_ACCURACY);
+    this.#slopes[d] = slopeBetween(this.#directions[d], { values, errors, scale, accuracy });
   }
 
   /** Records why there is no slope along a direction. */
@@ -157,9 +150,7 @@ class BucketRow {
   }
 }
 
-/** The part of a value's error estimate by which the values of two copies may be off from each other. */
-const NOISE = 0.02;
-/** The relative error of values, where none is asked for, that those of copies are off from each other by a part of. */
+/** The relative error that methods without a usual one aim at. */
 const USUAL_ACCURACY = 1e-5;
 
 /** Prices the copies of all rows, some of them at a time. @throws the signal's reason; the error of a lost device */

@@ -36,16 +36,19 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * Tells whether all sensitivities of a trade follow from delta and gamma: it is European without barriers, with
- * volatilities that depend on time only. ln S is then normal at expiry, and a change of its covariances C changes the
+ * volatilities that depend on time only, and without cash dividends. ln S is then normal at expiry, and a change of its covariances C changes the
  * value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
-export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms): boolean =>
+export const followFromGamma = ({ exercise, barriers, assets, shortRate, expiry }: Terms): boolean =>
   exercise.kind === "european" &&
   barriers.length === 0 &&
   shortRate === undefined &&
-  assets.every(({ volatility }) => volatility.kind === "deterministic");
+  assets.every(
+    ({ volatility, underlying: { dividends } }) =>
+      volatility.kind === "deterministic" && dividends.discrete.every(({ cash, time }) => cash === 0 || time > expiry),
+  );
 
 /**
  * Returns the derivatives with respect to volatilities, correlations and the rate, computed by the formulas of

@@ -59,23 +59,55 @@ export function slopeAlong<T extends AnyTrade>(direction: Direction, today: T, f
   );
 }
 
-/** The name of the sensitivity along the direction with a number. */
-export const ALONG = (direction: number): string => `along ${direction}`;
+/** The values of a trade and its copies between which a slope is taken, with their error estimates. */
+interface MovedValues {
+  readonly values: readonly number[];
+  readonly errors: readonly number[];
+  /** The size to which errors are relative: the spot, or the value where it is larger. */
+  readonly scale: number;
+  /** The relative accuracy that values are computed to; undefined where rounding is their only error. */
+  readonly accuracy: number | undefined;
+}
 
+/** Rounding of values that are known to it, relative to their sizes. */
+const ROUNDING = 1e-13;
+/** The part of a value's error estimate by which the values of two copies may be off from each other. */
+const NOISE = 0.02;
 /**
  * The relative error that moves of the usual sizes leave in a slope, for third derivatives are not known: of values that
  * are known to rounding, and of others.
  */
 export const MOVED_BIAS = { exact: 1e-5, discretised: 1e-3 } as const;
 
+/** Returns the slope along a direction from the values at its moves. */
+export function slopeBetween({ size, moves }: Direction, { values, errors, scale, accuracy }: MovedValues): Measured {
+  const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / size);
+  const value = weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
+  const total = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
+  // An error of the model is no noise: it is the same for all copies.
+  const noise = ROUNDING * scale + NOISE * Math.min(Math.max(...errors), (accuracy ?? 0) * scale);
+  const bias = accuracy === undefined ? MOVED_BIAS.exact : MOVED_BIAS.discretised;
+  return { value, error: total * noise + bias * Math.abs(value) };
+}
+
+/** The name of the sensitivity along the direction with a number. */
+export const ALONG = (direction: number): string => `along ${direction}`;
+
+/** The terms and the spots of a moved trade. */
+function valuationOf(trade: AnyTrade): Valuation {
+  const terms = termsOf(trade as Trade, 0, { volatility: 0, rate: 0 })!;
+  return { terms, spots: terms.assets.map(({ underlying }) => underlying.spot) };
+}
+
+/** Returns the copies of an option on underlyings for the moves of a direction, that for move 0 included. */
+export const copiesOf = ({ size, moves, moved }: Direction, today: Trade): readonly Valuation[] =>
+  moves.map((move) => valuationOf(move === 0 ? today : moved(move * size)));
+
 /** Returns the moved copies for directions, and a sensitivity named `ALONG` for each of them. */
 export function withDirections(directions: readonly Direction[]): Differences {
   const plan = new DifferencePlan<Valuation>();
   directions.forEach(({ size, moves, moved }, d) => {
-    plan.addDerivatives(size, [{ name: ALONG(d), order: 1, moves }], (by) => {
-      const terms = termsOf(moved(by) as Trade, 0, { volatility: 0, rate: 0 })!;
-      return { terms, spots: terms.assets.map(({ underlying }) => underlying.spot) };
-    });
+    plan.addDerivatives(size, [{ name: ALONG(d), order: 1, moves }], (by) => valuationOf(moved(by)));
   });
   return { ...plan.movedCopies(), bias: (name, found) => MOVED_BIAS.discretised * found(name) };
 }

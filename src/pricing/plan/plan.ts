@@ -8,9 +8,17 @@ import { spotMoveOf, type ResultColumns, WARNING } from "../columns/result-colum
 import { type Batch, type MethodPlan, readEach } from "./method.ts";
 import { type Terms, termsOf } from "../terms.ts";
 import type { Differences } from "./differences.ts";
-import { type Direction, slopesOf, withDirections } from "./directions.ts";
+import { copiesOf, type Direction, slopeBetween, slopesOf, withDirections } from "./directions.ts";
 import { greeksOf } from "./greeks.ts";
-import { type Estimate, type Estimator, newRequest, type Request, type RequestSettings, targetOf } from "./request.ts";
+import {
+  type Estimate,
+  type Estimator,
+  type Measured,
+  newRequest,
+  type Request,
+  type RequestSettings,
+  targetOf,
+} from "./request.ts";
 
 /** One of the batch's trades. */
 interface Job<E extends Estimate> {
@@ -28,10 +36,8 @@ interface Job<E extends Estimate> {
 /** Some of a trade's directions, and the requests whose values tell the slopes along them. */
 interface Along<E extends Estimate> {
   readonly directions: readonly Direction[];
-  readonly differences: Differences;
-  /** The request that finds the differences together with its value; undefined for one request a copy. */
-  readonly found: Request<E> | undefined;
-  readonly copies: readonly Request<E>[];
+  /** One that finds the differences together with its value, or one for each move of a single direction. */
+  readonly requests: readonly Request<E>[];
 }
 
 const NONE: Differences = { copies: [], formulas: [] };
@@ -91,7 +97,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     if (this.#estimator.refinesEach) await this.#refine(open, common);
     const others = this.#estimator.refinesEach ? [] : open.map(({ request }) => request);
     await this.#estimator.estimate([...others, ...this.#jobs.flatMap(({ copies }) => copies)], common);
-    const along = this.#jobs.flatMap((job) => job.along.flatMap(({ found, copies }) => found ?? copies));
+    const along = this.#jobs.flatMap((job) => job.along.flatMap(({ requests }) => requests));
     if (along.length > 0) await this.#estimator.estimate(along, common);
   }
 
@@ -198,29 +204,39 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { trade } = job;
     const directions = this.#batch.directionsOf?.(trade) ?? [];
     const { findsDifferences } = this.#estimator;
-    const size = findsDifferences ? TOGETHER : Math.max(directions.length, 1);
-    const level = findsDifferences ? original.level : this.#estimator.copyLevel(original);
-    job.along = Array.from({ length: Math.ceil(directions.length / size) }, (_, k) => {
-      const some = directions.slice(k * size, (k + 1) * size);
-      const differences = withDirections(some);
-      const { terms, spots } = original;
-      const found = findsDifferences
-        ? { ...newRequest<E>({ trade, terms, spots, original: undefined, level }), differences }
-        : undefined;
-      const copies = differences.copies.map((copy) =>
-        newRequest<E>({ trade, terms: copy.terms, spots: [copy.spots], original, level }),
+    const { terms, spots, level } = original;
+    if (findsDifferences) {
+      job.along = Array.from({ length: Math.ceil(directions.length / TOGETHER) }, (_, k) => {
+        const some = directions.slice(k * TOGETHER, (k + 1) * TOGETHER);
+        const request = newRequest<E>({ trade, terms, spots, original: undefined, level });
+        return { directions: some, requests: [{ ...request, differences: withDirections(some) }] };
+      });
+      return;
+    }
+    const copyLevel = this.#estimator.copyLevel(original);
+    job.along = directions.map((direction) => {
+      const requests = copiesOf(direction, this.#batch.columns.tradeOf(trade)).map((copy) =>
+        newRequest<E>({ trade, terms: copy.terms, spots: [copy.spots], original, level: copyLevel }),
       );
-      return { directions: some, differences, found, copies };
+      return { directions: [direction], requests };
     });
   }
 
   /** Returns the slopes along a trade's directions; undefined where a copy has failed. */
-  #slopesOf({ cases, along }: Job<E>): ReturnType<typeof slopesOf> {
-    const today = cases[0]![0];
-    return along.flatMap(({ directions, differences, found, copies }) => {
-      const used = found === undefined ? copies : [found];
-      if (used.some(({ failure }) => failure !== undefined)) return directions.map(() => undefined);
-      return slopesOf(this.#estimator.measuresOf(found ?? today, differences, used), directions);
+  #slopesOf({ cases, along }: Job<E>): readonly (Measured | undefined)[] {
+    const { assets } = cases[0]![0].terms;
+    const spot = Math.max(...assets.map(({ underlying }) => underlying.spot));
+    return along.flatMap(({ directions, requests }) => {
+      if (requests.some(({ failure }) => failure !== undefined)) return directions.map(() => undefined);
+      const [{ differences }] = requests;
+      if (differences !== undefined)
+        return slopesOf(this.#estimator.measuresOf(requests[0], differences, requests), directions);
+      const [values, errors] = [
+        requests.map(({ estimate }) => estimate!.values[0]),
+        requests.map(({ estimate }) => estimate!.errors[0]),
+      ];
+      const scale = Math.max(spot, ...values.map(Math.abs));
+      return [slopeBetween(directions[0], { values, errors, scale, accuracy: this.#accuracy })];
     });
   }
 
