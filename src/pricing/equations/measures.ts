@@ -36,8 +36,8 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 /**
  * Tells whether all sensitivities of a trade follow from delta and gamma: it is European without barriers, with
- * volatilities that depend on time only, and without cash dividends. ln S is then normal at expiry, and a change of its covariances C changes the
- * value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
+ * volatilities that depend on time only, and without cash dividends. ln S is then normal at expiry, and a change of
+ * its covariances C changes the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */

@@ -84,8 +84,10 @@ export function slopeBetween({ size, moves }: Direction, { values, errors, scale
   const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / size);
   const value = weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
   const total = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
-  // An error of the model is no noise: it is the same for all copies.
-  const noise = ROUNDING * scale + NOISE * Math.min(Math.max(...errors), (accuracy ?? 0) * scale);
+  const [least, most] = [Math.min(...errors), Math.max(...errors)];
+  // An error of the model is no noise: it is the same for all copies. One of a mesh is not where estimates differ.
+  const ofMesh = accuracy === undefined ? 0 : NOISE * Math.min(most, accuracy * scale) + (most - least);
+  const noise = ROUNDING * scale + ofMesh;
   const bias = accuracy === undefined ? MOVED_BIAS.exact : MOVED_BIAS.discretised;
   return { value, error: total * noise + bias * Math.abs(value) };
 }
