@@ -132,7 +132,7 @@ const trades = (): readonly object[] => [
 ];
 
 describe("sums of buckets", () => {
-  test.each([1, 2, 3, 4])("are the parallel sensitivities, within their estimates (book %i)", async () => {
+  test.each([1, 2, 3, 4, 5, 6])("are the parallel sensitivities, within their estimates (book %i)", async () => {
     const results = await priced({ asOf: "2026-11-20", market: market(), trades: trades() });
     for (const result of results) {
       const { id, vega, rho, delta, creditSensitivity, sensitivityErrorEstimates: errors } = result;

@@ -27,7 +27,7 @@ import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } fr
 export const DIRECTION_SIZES: Readonly<Record<"exact" | "discretised", MoveSizes>> = {
   exact: { volatility: 1e-4, quote: 1e-4, rate: 1e-5, dividend: 1e-5, spread: 1e-5 },
   // A quote moves the curvature of a smile, and with it the local volatility many times as much.
-  discretised: { volatility: 5e-3, quote: 5e-4, rate: 2e-3, dividend: 1e-3, spread: 2e-3 },
+  discretised: { volatility: 5e-3, quote: 5e-4, rate: 5e-4, dividend: 1e-3, spread: 1e-3 },
 };
 
 /** The longest time step of theta by differences, in years. */

@@ -125,7 +125,7 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
     const at = (move: number): Valuation => ({ ...today, terms: make(move) });
     const along = sizes.along?.(name);
     if (along === undefined) plan.addDerivatives(by, [{ name, order: 1, moves }], at);
-    else slopes.push(slopeAlong(name, along, at));
+    else slopes.push(slopeOfStep(name, along, at));
   };
   const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
     slope(name, step, (by) => bumped(terms, make(by)));
@@ -151,7 +151,8 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   return { ...plan.movedCopies(), slopes, bias: sizes.bias };
 }
 
-function slopeAlong(name: string, { by, moves }: Step, at: (move: number) => Valuation): Slope {
+/** Returns the first derivative by an input between the moves of a step, given the valuations at its moves. */
+export function slopeOfStep(name: string, { by, moves }: Step, at: (move: number) => Valuation): Slope {
   const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / by);
   const others = moves.flatMap((move, k) => (move === 0 ? [] : [[move, weights[k]] as const]));
   return {
@@ -177,7 +178,7 @@ function addSpots(
     const move = (by: number): Valuation => at((asset) => (isMoved(asset) ? by : 0));
     const bumps = all.filter(({ name, order }) => {
       const step = order === 1 ? along?.(name) : undefined;
-      if (step !== undefined) slopes.push(slopeAlong(name, step, move));
+      if (step !== undefined) slopes.push(slopeOfStep(name, step, move));
       return step === undefined;
     });
     return plan.addDerivatives(size, bumps, move);

@@ -6,7 +6,7 @@
  * | a method | gives slopes |
  * | --- | --- |
  * | that knows derivatives by its own inputs (adjoints, tangents) | in `read`, see below; no new solution |
- * | of `ValuationPlan` | by copies on the mesh or the random numbers of the trade (`withDirections`) |
+ * | of `ValuationPlan` | along its paths, or by copies on its mesh or random numbers (`withDirections`) |
  * | any other one | not at all: `priceBuckets` prices the moved trades by the same method |
  *
  * A method that knows the derivatives ∂V/∂xₖ of its value by its own inputs xₖ (volatilities on nodes, forward rates,
@@ -26,7 +26,16 @@
 import { DifferencePlan, finiteDifferenceWeights } from "../../base/differences.ts";
 import type { AnyTrade, Bucket, Trade } from "../../book/index.ts";
 import { termsOf } from "../terms.ts";
-import type { Differences, Measured, Valuation } from "./differences.ts";
+import {
+  DELTA,
+  type Differences,
+  type Measured,
+  RHO,
+  type Slope,
+  slopeOfStep,
+  type Valuation,
+  VEGA,
+} from "./differences.ts";
 
 /** One small move of a trade's market. */
 export interface Direction extends Pick<Bucket, "factor" | "of" | "at"> {
@@ -105,13 +114,28 @@ function valuationOf(trade: AnyTrade): Valuation {
 export const copiesOf = ({ size, moves, moved }: Direction, today: Trade): readonly Valuation[] =>
   moves.map((move) => valuationOf(move === 0 ? today : moved(move * size)));
 
-/** Returns the moved copies for directions, and a sensitivity named `ALONG` for each of them. */
-export function withDirections(directions: readonly Direction[]): Differences {
+/** The sensitivity of a trade that is as smooth along a path as its slope by a factor. */
+const AS_SMOOTH_AS = { spot: DELTA(0), volatility: VEGA(0), rate: RHO, dividend: RHO, spread: RHO } as const;
+/** The part of the size of a move that the inputs of paths move by, which are smooth. */
+const ON_PATHS = 1e-2;
+
+/**
+ * Returns the moved copies for directions, and a sensitivity named `ALONG` for each of them. A direction in which a
+ * value is smooth along each path, as `isSmooth` says of sensitivities by name, needs no copies.
+ */
+export function withDirections(
+  directions: readonly Direction[],
+  today: Valuation,
+  isSmooth: (measure: string) => boolean,
+): Differences {
   const plan = new DifferencePlan<Valuation>();
-  directions.forEach(({ size, moves, moved }, d) => {
-    plan.addDerivatives(size, [{ name: ALONG(d), order: 1, moves }], (by) => valuationOf(moved(by)));
+  const slopes: Slope[] = [];
+  directions.forEach(({ factor, size, moves, moved }, d) => {
+    const at = (by: number): Valuation => (by === 0 ? today : valuationOf(moved(by)));
+    if (isSmooth(AS_SMOOTH_AS[factor])) slopes.push(slopeOfStep(ALONG(d), { by: ON_PATHS * size, moves }, at));
+    else plan.addDerivatives(size, [{ name: ALONG(d), order: 1, moves }], at);
   });
-  return { ...plan.movedCopies(), bias: (name, found) => MOVED_BIAS.discretised * found(name) };
+  return { ...plan.movedCopies(), slopes, bias: (name, found) => MOVED_BIAS.discretised * found(name) };
 }
 
 /** Returns the slopes along directions from sensitivities by name; undefined for one that is not among them. */

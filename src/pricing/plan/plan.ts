@@ -206,10 +206,14 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { findsDifferences } = this.#estimator;
     const { terms, spots, level } = original;
     if (findsDifferences) {
+      const isSmooth = this.#estimator.smoothAlongPaths?.(terms, spots[0]) ?? (() => false);
       job.along = Array.from({ length: Math.ceil(directions.length / TOGETHER) }, (_, k) => {
         const some = directions.slice(k * TOGETHER, (k + 1) * TOGETHER);
         const request = newRequest<E>({ trade, terms, spots, original: undefined, level });
-        return { directions: some, requests: [{ ...request, differences: withDirections(some) }] };
+        // What is known of the value is not found again.
+        request.estimate = { ...original.estimate!, measures: undefined };
+        const differences = withDirections(some, { terms, spots: spots[0] }, isSmooth);
+        return { directions: some, requests: [{ ...request, differences }] };
       });
       return;
     }

@@ -100,6 +100,8 @@ export interface Estimator<E extends Estimate> {
    * where the trade is settled by then.
    */
   differencesOf(today: Request<E>, greeks: Greeks, later: (years: number) => Terms | undefined): Differences;
+  /** Returns the function that tells which first derivatives, by name, are taken along paths; none without it. */
+  smoothAlongPaths?(terms: Terms, spots: readonly number[]): (measure: string) => boolean;
   /**
    * Returns all sensitivities by name. Those along directions (`ALONG`) have error estimates of the method alone, NaN
    * where it has none.

@@ -109,6 +109,7 @@ export const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathE
     const isSmooth = smoothAlongPaths(terms, spots);
     return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, greeks, { later, scale, isSmooth }));
   },
+  smoothAlongPaths,
   measuresOf: ({ estimate }) => estimate!.measures ?? new Map(),
 });
 
