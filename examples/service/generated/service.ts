@@ -2817,7 +2817,7 @@ export interface components {
       trades: components["schemas"]["Trade"][];
       options?: {
         /** @enum {string} */
-        greeks?: "all" | "grid" | "none";
+        greeks?: "all" | "buckets" | "grid" | "none";
         accuracy?: number;
         /** @enum {string} */
         method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
@@ -5360,6 +5360,7 @@ export interface components {
       fairRate?: number | null;
       fairSpread?: number | null;
       annuity?: number | null;
+      buckets?: components["schemas"]["Bucket"][];
     };
     Totals: {
       currency: string;
@@ -5374,6 +5375,7 @@ export interface components {
       missing?: {
         [key: string]: number;
       };
+      buckets?: components["schemas"]["Bucket"][];
     };
     GroupTotals: {
       group: {
@@ -5391,6 +5393,18 @@ export interface components {
       missing?: {
         [key: string]: number;
       };
+      buckets?: components["schemas"]["Bucket"][];
+    };
+    Bucket: {
+      /** @enum {unknown} */
+      factor: "spot" | "volatility" | "rate" | "dividend" | "spread";
+      of: string;
+      at: (string | number | null) | ({
+        expiry: string | number;
+        strike: number;
+      });
+      value: number;
+      errorEstimate: number | null;
     };
     UnderlyingTotals: {
       underlying: string;
