@@ -140,7 +140,7 @@ describe("sums of buckets", () => {
         const allowed = error + (own ?? 1e-3 * Math.abs(whole ?? 0)) + 1e-6;
         expect(Math.abs(sum - (whole ?? 0)), `${id}: ${sum} ± ${error} of ${whole} ± ${own}`).toBeLessThan(allowed);
         // An estimate that is as large as what it is for says nothing.
-        if (Math.abs(whole ?? 0) > 1) expect(error, id).toBeLessThan(0.1 * Math.abs(whole ?? 0) + 1);
+        if (Math.abs(whole ?? 0) > 1) expect(error, `${id}: the estimate`).toBeLessThan(0.1 * Math.abs(whole ?? 0) + 1);
       };
       near(sumOf(result, "volatility"), vega, errors?.vega);
       near(sumOf(result, "rate"), rho, errors?.rho);
@@ -189,12 +189,10 @@ describe("the bucket of a number of the market", () => {
         },
       },
     },
-    trades: [
-      ...["ACME", "FLAT"].flatMap((name) => [
-        option(`European on ${name}`, name, { expiry: "2027-10-20", strike: 95 }),
-        option(`American on ${name}`, name, { expiry: "2027-10-20", strike: 105, exercise: "american" }),
-      ]),
-    ],
+    trades: ["ACME", "FLAT"].flatMap((name) => [
+      option(`European on ${name}`, name, { expiry: "2027-10-20", strike: 95 }),
+      option(`American on ${name}`, name, { expiry: "2027-10-20", strike: 105, exercise: "american" }),
+    ]),
   });
 
   test("is the slope of the value by that number, all else as it was", async () => {
