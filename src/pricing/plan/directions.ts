@@ -83,8 +83,8 @@ const ROUNDING = 1e-13;
 /** The part of a value's error estimate by which the values of two copies may be off from each other. */
 const NOISE = 0.02;
 /**
- * The relative error that moves of the usual sizes leave in a slope, for third derivatives are not known: of values that
- * are known to rounding, and of others.
+ * The relative error that moves of the usual sizes leave in a slope, for third derivatives are not known: of values
+ * that are known to rounding, and of others.
  */
 export const MOVED_BIAS = { exact: 1e-5, discretised: 1e-3 } as const;
 
