@@ -142,30 +142,12 @@ class BucketRow {
       return [{ factor, of, at, value: slope.value, errorEstimate: Number.isNaN(slope.error) ? null : slope.error }];
     });
     const known = kindOf(this.trade).buckets.known(this.trade, this.#priced);
-    const buckets = [...known, ...found];
-    const doubts = failures.length > 0 ? failures : sumDoubts(buckets, this.#priced);
     return {
       ...(showsErrors ? this.#priced : rest),
-      warnings: [...this.#priced.warnings, ...doubts],
-      buckets,
+      warnings: [...this.#priced.warnings, ...failures],
+      buckets: [...known, ...found],
     };
   }
-}
-
-/** The share of vega by which the sum of its buckets may differ without a word. */
-const SUM = 0.01;
-
-/** Returns a warning where the slopes by quotes do not sum to vega: a fit need not follow its quotes in parallel. */
-function sumDoubts(buckets: readonly Bucket[], { vega, sensitivityErrorEstimates }: PricedTrade): readonly string[] {
-  const own = buckets.filter(({ factor, at }) => factor === "volatility" && typeof at === "object" && at !== null);
-  const sum = own.reduce((total, { value }) => total + value, 0);
-  const error = own.reduce((total, { errorEstimate }) => total + (errorEstimate ?? 0), 0);
-  const allowed = error + (sensitivityErrorEstimates?.vega ?? 0) + SUM * Math.abs(vega ?? 0);
-  if (own.length === 0 || vega === null || Math.abs(sum - vega) <= allowed) return [];
-  return [
-    `buckets: the slopes by quotes sum to ${sum.toPrecision(4)}, and vega is ${vega.toPrecision(4)}: ` +
-      "the fit does not follow a parallel move of its quotes",
-  ];
 }
 
 /** The relative error that methods without a usual one aim at. */
