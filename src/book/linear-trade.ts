@@ -63,7 +63,7 @@ function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): T
 }
 
 /** Returns what a function does; its errors of terms name the path. */
-function located<T>(pathOf: PathOf, make: () => T): T {
+export function located<T>(pathOf: PathOf, make: () => T): T {
   try {
     return make();
   } catch (error) {
@@ -82,7 +82,7 @@ const USUAL: Readonly<Record<string, IndexName>> = {
 };
 
 /** What a leg takes from its trade. */
-interface Around {
+export interface Around {
   readonly start: TimeSpec | undefined;
   readonly end: TimeSpec;
   readonly notional: number | readonly number[] | undefined;
@@ -98,7 +98,8 @@ interface ReadLeg {
   readonly isZero: boolean;
 }
 
-function readLeg(given: LinearLegSpec, around: Around, pathOf: PathOf, market: LinearMarket): ReadLeg {
+/** Reads a leg, whose conventions are those of its index or of the index opposite. */
+export function readLeg(given: LinearLegSpec, around: Around, pathOf: PathOf, market: LinearMarket): ReadLeg {
   const currencyOf = (index: IndexName | undefined): string | undefined => index && conventionsOf(index).currency;
   const currency = given.currency ?? currencyOf(given.index) ?? around.currency ?? currencyOf(around.index);
   if (currency === undefined)

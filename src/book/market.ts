@@ -106,6 +106,8 @@ export interface ResolvedMarket extends Market {
   readonly pairs: WhenAsked<ReadonlyMap<string, FxPair>>;
   /** The curves, exchange rates and fixings that linear trades use, resolved for the first of them. */
   readonly linear: WhenAsked<LinearMarket>;
+  /** Returns named curves as forward rates, one object for all that use it. */
+  readonly curveOf: WhenAsked<CurveByName>;
   /** The scripts of structured products by name. */
   readonly scripts: ReadonlyMap<string, ScriptInput>;
   /** Rates by index and date, and spots by underlying and date. */
@@ -158,6 +160,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
   return {
     entries,
     pairs: new WhenAsked(() => pairs),
+    curveOf: new WhenAsked(() => byName),
     linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, pathOf)),
     underlyings,
     correlations,
@@ -184,8 +187,12 @@ function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName
       fit: { place: pathOf("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
     };
   };
+  const made = new Map<string, ForwardCurve>();
   return (name, at) => {
+    const known = made.get(name);
+    if (known !== undefined) return known;
     const curve = found(name, at);
+    made.set(name, curve);
     if (named !== undefined) rememberInputs(curveInputs, curve, () => namedCurveInputs(named, names.indexOf(name)));
     return curve;
   };

@@ -1,11 +1,31 @@
 /** The types of trades on interest rates after parsing: immutable plain data, with times in years from `asOf`. */
-import type { RatesModel } from "../market/index.ts";
+import type { ForwardCurve, RatesModel } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
 /** A period over which interest accrues. Its start and end are years from `asOf`, with `end` > `start`. */
 export interface Period {
   readonly start: number;
   readonly end: number;
+}
+
+/** A period of a leg: the fraction of a year for which interest is paid, and when. Times are years from `asOf`. */
+export interface LegPeriod extends Period {
+  readonly accrual: number;
+  /** The time of payment, `end` or later. */
+  readonly paid: number;
+}
+
+/** A period of a leg with floating rates. */
+export interface FloatingPeriod extends LegPeriod {
+  /** The time at which the rate is published, `start` or earlier. */
+  readonly fixed: number;
+  /** The rate, if it is known. */
+  readonly rate: number | undefined;
+}
+
+/** A period of a cap or floor, with the quoted volatility of its rate, if there is one. */
+export interface CapPeriod extends FloatingPeriod {
+  readonly quote: RateQuote | undefined;
 }
 
 /** The payments of a bond after `asOf`. Amounts are for the bond's notional. */
@@ -64,24 +84,23 @@ export type RatesProduct =
       readonly bond: Bond;
       readonly exercise: RatesExercise;
     }
-  /** A cap or floor: τ·max(φ·(L − strike), 0) at the end of each period, where L is the simple rate at its start. */
+  /** A cap or floor: τ·max(φ·(L − strike), 0) for each period, where L is the simple rate of the period. */
   | {
       readonly kind: "capFloor";
       readonly right: "cap" | "floor";
       readonly strike: number;
       readonly notional: number;
-      readonly periods: readonly Period[];
-      /** The rate of the current period, if it has begun. */
-      readonly fixing: number | undefined;
-      readonly quote: RateQuote | undefined;
+      readonly periods: readonly CapPeriod[];
     }
-  /** A swaption: the right to pay (payer) or receive strike·τ at the end of each remaining period of a swap. */
+  /** A swaption: the right to pay (payer) or receive strike·τ for each remaining period of a swap. */
   | {
       readonly kind: "swaption";
       readonly right: "payer" | "receiver";
       readonly strike: number;
       readonly notional: number;
-      readonly periods: readonly Period[];
+      /** The periods of the fixed leg. */
+      readonly periods: readonly LegPeriod[];
+      readonly floating: readonly FloatingPeriod[];
       readonly exercise: RatesExercise;
       readonly quote: RateQuote | undefined;
     };
@@ -101,6 +120,11 @@ export interface RatesTrade {
   readonly currency: string;
   /** The interest rates. Trades in the same currency share this object. */
   readonly rates: RatesModel;
+  /**
+   * The curve that projects floating rates; undefined where it is that of `rates`. The ratio of growth along both over
+   * a period does not change: a move of the rates moves both.
+   */
+  readonly projection?: ForwardCurve;
   readonly product: RatesProduct;
   /** The time to the last payment or right in years, > 0. */
   readonly expiry: number;

@@ -84,6 +84,9 @@ describe("a book as a plain object", () => {
     type Options<B extends { readonly trades: readonly unknown[] }> = Exclude<
       Trades<B>,
       | { readonly currency: string }
+      | { readonly cap: unknown }
+      | { readonly floor: unknown }
+      | { readonly swaption: unknown }
       | { readonly convertible: unknown }
       | { readonly script: unknown }
       | { readonly forward: unknown }

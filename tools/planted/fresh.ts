@@ -15,7 +15,7 @@ export const fresh: readonly Bug[] = [
     [
       ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
       [
-        "rates-trade.ts",
+        "caps-swaptions.ts",
         "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
         "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
       ],
@@ -321,21 +321,16 @@ export const fresh: readonly Bug[] = [
     ["explain/taylor.ts", "gamma * (spot + 0.5 * paid)", "gamma * (spot + paid)"],
     ["explain/taylor.ts", "(d?.delta ?? 0) * move + (d?.theta ?? 0) * years", "(d?.delta ?? 0) * move"],
     ["explain/totals.ts", "(holds - held) * (row.after ?? 0)", "(holds - held) * (row.before ?? 0)"],
-    ["methods/rates/roll-forward.ts", '(right === "cap" ? 1 : -1) * (fixing - strike)', "fixing - strike"],
+    ["methods/rates/parts.ts", '(right === "cap" ? 1 : -1) * (rate - strike)', "rate - strike"],
     [
       "methods/rates/roll-forward.ts",
-      "begun.start < 0 ? product.fixing : forwardRateOf(begun, today)",
-      "forwardRateOf(begun, today)",
+      "period.rate === undefined && period.fixed < years - ONE_SECOND",
+      "period.fixed < years - ONE_SECOND",
     ],
   ]),
   ...beside("pricing", "pricing/rates pricing/short-rate", [
     ["methods/rates/bond-figures.ts", "start <= time && time < end", "start < time && time <= end"],
     ["methods/rates/bond-figures.ts", "marketPrice + accruedAt(product.bond, 0)", "marketPrice"],
-    [
-      "methods/rates/claims.ts",
-      'right === "cap" ? (fixing ?? 0) - strike : strike - (fixing ?? 0)',
-      "(fixing ?? 0) - strike",
-    ],
     ["methods/rates/gaussian.ts", "Math.exp(-2 * a * (expiry - to))", "Math.exp(-a * (expiry - to))"],
   ]),
   ...beside("pricing", "pde/convertible/convertible", [

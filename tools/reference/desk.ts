@@ -232,6 +232,38 @@ function datesOf(p: Params): Fields {
   return { fixed_year_fraction: years, reset_dates: dates.map(isoOf) };
 }
 
+/** A cap or floor, and each of its periods as one of its own. */
+async function cap(p: Params): Promise<Fields> {
+  const leg = p["leg"] as Params;
+  const { every, calendar, adjust, roll, stub, endOfMonth } = legOf(leg);
+  const dates = { every, calendar, adjust, roll, stub, endOfMonth };
+  const { unadjusted } = scheduleOf({
+    from: dayOf(leg["start_date"] as string),
+    to: dayOf(leg["end_date"] as string),
+    every: tenorOf(leg["tenor"] as string),
+    calendar: calendars(leg["calendar"]),
+  });
+  const right = (p["option_type"] ?? "cap") as string;
+  const [sigma, shift] = [p["volatility"] as number, (p["shift"] ?? 0) as number];
+  const volatility = p["model"] === "bachelier" ? { normal: sigma } : { displaced: { sigma, shift } };
+  const trade = (id: string, start: unknown, end: unknown): Fields => ({
+    id,
+    strike: p["strike"],
+    volatility,
+    [right]: { index: indexName(leg["index"] as Params), start, end, notional: leg["notional"], ...dates },
+  });
+  const left = unadjusted
+    .slice(1)
+    .map((end, k) => [unadjusted[k], end] as const)
+    .filter(([, end]) => end > dayOf(p["reference_date"] as string));
+  const trades = [
+    trade("all", leg["start_date"], leg["end_date"]),
+    ...left.map(([start, end]) => trade(isoOf(start), isoOf(start), isoOf(end))),
+  ];
+  const [all, ...each] = await priced({ asOf: p["reference_date"], market: marketOf({ ...p, legs: [leg] }), trades });
+  return { npv: all.value, optionlets: each.map(({ value }) => value) };
+}
+
 /** Solvers by product. */
 export const desk: Readonly<Record<string, Solver>> = {
   ...Object.fromEntries(
@@ -245,6 +277,7 @@ export const desk: Readonly<Record<string, Solver>> = {
       "swap_on_event_date",
     ].map((name) => [name, swap]),
   ),
+  cap_mid_life: cap,
   fx_forward: forwards,
   fx_swap: forwards,
   async fra(p) {

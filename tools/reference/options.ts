@@ -278,6 +278,38 @@ export const options: Readonly<Record<string, Solver>> = {
     const growth = Math.exp(((p["rate"] as number) * due) / 365);
     return { value, settlement_amount: value * growth };
   }),
+  async variance_swap_seasoned(p) {
+    const closes = p["past_closes"] as number[];
+    const [returns, annualisation] = [p["number_of_returns"] as number, p["annualisation"] as number];
+    const [rate, sigma] = [p["rate"] as number, p["implied_variance_volatility"] as number];
+    const maturity = (p["payment_days"] as number) / 365;
+    const last = closes.length - 1;
+    const past = closes.slice(1).map((_, k) => isoOf(dayOf(AS_OF) - last + 1 + k));
+    const next = Array.from({ length: returns - last }, (_, k) => (k + 1) / annualisation);
+    // The case neglects the drift of the logarithm, which this yield takes away.
+    const yields = rate - 0.5 * sigma * sigma;
+    const market = {
+      ...onShare({ rate, spot: closes[last], dividend_yield: yields, volatility: sigma }),
+      fixings: { S: Object.fromEntries(past.map((date, k) => [date, closes[k + 1]])) },
+    };
+    const trade = (fixings: unknown, count: number, strike: number, notional: number): Fields => ({
+      script: "varianceSwap",
+      initial: closes[0],
+      data: { notional, fixings, returns: count, annualisation, strike, maturity },
+    });
+    const [swap, realised] = await optionsOn(market, [
+      trade([...past, ...next], returns, p["strike_volatility"] as number, p["variance_notional"] as number),
+      trade(past, last, 0, 1),
+    ]);
+    const discount = Math.exp(-rate * maturity);
+    const per = (p["variance_notional"] as number) * discount;
+    return {
+      realised_volatility_to_date: Math.sqrt(realised.value / discount),
+      expected_variance: swap.value / per + (p["strike_volatility"] as number) ** 2,
+      value: swap.value,
+      allowance: { expected_variance: swap.errorEstimate / per, value: swap.errorEstimate },
+    };
+  },
   range_accrual_seasoned: estimated(async (p, values) => {
     // Each day to come pays its part of the coupon between the levels, all of them on the payment day.
     const days = p["future_observation_days"] as number[];

@@ -457,7 +457,7 @@ export interface components {
       /** @description a name (a string that is not empty) */
       id: string;
       /** @description a name (a string that is not empty) */
-      currency: string;
+      currency?: string;
       /** @description a finite number */
       quantity?: number;
       /** @description an object of texts and numbers, { "desk": "Paris" } */
@@ -478,7 +478,8 @@ export interface components {
           shift: number;
         };
       };
-      cap: {
+      /** @description { "index", "end", "notional" } or { "start", "end", "frequency", "notional" } */
+      cap: ({
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         start: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -489,12 +490,43 @@ export interface components {
         notional: number;
         /** @description a rate between −100 and 100 (0.03 is 3 %) */
         fixing?: number;
-      };
+      }) | ({
+        /** @enum {unknown} */
+        index: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a name (a string that is not empty) */
+        every?: string;
+        /** @description a calendar or a list of them */
+        calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        /** @enum {unknown} */
+        adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+        /** @enum {unknown} */
+        roll?: "backward" | "forward";
+        /** @description a day of the month */
+        rollDay?: number;
+        /** @enum {unknown} */
+        stub?: "short" | "long";
+        /** @description true or false */
+        endOfMonth?: boolean;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        first?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        penultimate?: string | number;
+        /** @description a whole number from 0 */
+        paymentLag?: number;
+        /** @description a calendar or a list of them */
+        paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+      });
     }) | ({
       /** @description a name (a string that is not empty) */
       id: string;
       /** @description a name (a string that is not empty) */
-      currency: string;
+      currency?: string;
       /** @description a finite number */
       quantity?: number;
       /** @description an object of texts and numbers, { "desk": "Paris" } */
@@ -515,7 +547,8 @@ export interface components {
           shift: number;
         };
       };
-      floor: {
+      /** @description { "index", "end", "notional" } or { "start", "end", "frequency", "notional" } */
+      floor: ({
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         start: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -526,12 +559,43 @@ export interface components {
         notional: number;
         /** @description a rate between −100 and 100 (0.03 is 3 %) */
         fixing?: number;
-      };
+      }) | ({
+        /** @enum {unknown} */
+        index: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a name (a string that is not empty) */
+        every?: string;
+        /** @description a calendar or a list of them */
+        calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        /** @enum {unknown} */
+        adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+        /** @enum {unknown} */
+        roll?: "backward" | "forward";
+        /** @description a day of the month */
+        rollDay?: number;
+        /** @enum {unknown} */
+        stub?: "short" | "long";
+        /** @description true or false */
+        endOfMonth?: boolean;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        first?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        penultimate?: string | number;
+        /** @description a whole number from 0 */
+        paymentLag?: number;
+        /** @description a calendar or a list of them */
+        paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+      });
     }) | ({
       /** @description a name (a string that is not empty) */
       id: string;
       /** @description a name (a string that is not empty) */
-      currency: string;
+      currency?: string;
       /** @description a finite number */
       quantity?: number;
       /** @description an object of texts and numbers, { "desk": "Paris" } */
@@ -583,7 +647,8 @@ export interface components {
       });
       /** @enum {unknown} */
       swaption: "payer" | "receiver";
-      swap: {
+      /** @description { "index", "end", "notional" } or { "start", "end", "frequency", "notional" } */
+      swap: ({
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         start: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -592,7 +657,64 @@ export interface components {
         frequency: number;
         /** @description a positive number */
         notional: number;
-      };
+      }) | ({
+        /** @enum {unknown} */
+        index: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a name (a string that is not empty) */
+        every?: string;
+        /** @description a calendar or a list of them */
+        calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        /** @enum {unknown} */
+        adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+        /** @enum {unknown} */
+        roll?: "backward" | "forward";
+        /** @description a day of the month */
+        rollDay?: number;
+        /** @enum {unknown} */
+        stub?: "short" | "long";
+        /** @description true or false */
+        endOfMonth?: boolean;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        first?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        penultimate?: string | number;
+        /** @description a whole number from 0 */
+        paymentLag?: number;
+        /** @description a calendar or a list of them */
+        paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        fixed?: {
+          /** @description a name (a string that is not empty) */
+          every?: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+          /** @enum {unknown} */
+          dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
+          /** @description a whole number from 0 */
+          paymentLag?: number;
+          /** @description a calendar or a list of them */
+          paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        };
+      });
     })) | ({
       /** @description a name (a string that is not empty) */
       id: string;

@@ -43,6 +43,8 @@ export {
 } from "./trade.ts";
 export {
   type BondSpec,
+  type IndexLegSpec,
+  type IndexSwapSpec,
   RATES_FIELDS,
   type LegSpec,
   type RatesTradeSpec,

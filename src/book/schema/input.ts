@@ -15,6 +15,7 @@ import type {
   TouchInput,
 } from "./option-input.ts";
 import type { LinearTradeInput } from "./linear.ts";
+import type { IndexLegInput, IndexSwapInput } from "./rates.ts";
 import type { ScriptedInput } from "./scripted-input.ts";
 import type { DatesInput } from "./schedule.ts";
 import type {
@@ -162,7 +163,9 @@ interface LegInput {
   readonly notional: number;
 }
 
-interface OnForwardRates extends RatesTerms {
+interface OnForwardRates extends Omit<RatesTerms, "currency"> {
+  /** The currency; that of the index by default. */
+  readonly currency?: string | undefined;
   readonly strike: number;
   readonly volatility?: RateQuoteInput | undefined;
 }
@@ -170,15 +173,15 @@ interface OnForwardRates extends RatesTerms {
 /** A cap or a floor, as a book contains it. `fixing` is the rate of the current period, if it has begun. */
 type CapFloorInput = OnForwardRates &
   (
-    | { readonly cap: LegInput & { readonly fixing?: number | undefined } }
-    | { readonly floor: LegInput & { readonly fixing?: number | undefined } }
+    | { readonly cap: (LegInput & { readonly fixing?: number | undefined }) | IndexLegInput }
+    | { readonly floor: (LegInput & { readonly fixing?: number | undefined }) | IndexLegInput }
   );
 
 /** A swaption, as a book contains it. */
 interface SwaptionInput extends OnForwardRates, ExerciseInput {
   readonly swaption: "payer" | "receiver";
   /** The underlying swap, whose fixed rate is the strike. */
-  readonly swap: LegInput;
+  readonly swap: LegInput | IndexSwapInput;
 }
 
 /** A trade on the interest rates of one currency, as a book contains it. */

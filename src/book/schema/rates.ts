@@ -1,5 +1,8 @@
 /** The schemas of trades on interest rates. */
 import type * as z from "zod";
+import { DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
+import { indexName } from "./curves.ts";
+import { calendar, dates } from "./linear.ts";
 import { exerciseSchema, right } from "./trade.ts";
 import {
   choose,
@@ -16,6 +19,7 @@ import {
   time,
   tuple,
   volatility,
+  wholeNumber,
   wholeNumberFrom,
   word,
 } from "./values.ts";
@@ -53,6 +57,37 @@ const legTerms = { start: time, end: time, frequency, notional: positive };
 const leg = object({ ...legTerms, fixing: rate.optional() });
 /** A swap leg after validation by its schema. */
 export type LegSpec = z.infer<typeof leg>;
+
+const onIndexTerms = {
+  index: indexName,
+  start: time.optional(),
+  end: time,
+  notional: positive,
+  ...dates,
+  paymentLag: wholeNumber.optional(),
+  paymentCalendar: calendar.optional(),
+};
+const capOnIndex = object(onIndexTerms);
+const swapOnIndex = object({
+  ...onIndexTerms,
+  fixed: object({
+    ...dates,
+    dayCount: word(Object.keys(DAY_COUNTS) as DayCount[]).optional(),
+    paymentLag: wholeNumber.optional(),
+    paymentCalendar: calendar.optional(),
+  }).optional(),
+});
+/** A leg that takes its conventions from its index, after validation by its schema. */
+export type IndexLegSpec = z.infer<typeof capOnIndex>;
+/** A swap whose legs take their conventions from its index, after validation by its schema. */
+export type IndexSwapSpec = z.infer<typeof swapOnIndex>;
+/** Such a leg, as a book contains it. */
+export type IndexLegInput = z.input<typeof capOnIndex>;
+/** Such a swap, as a book contains it. */
+export type IndexSwapInput = z.input<typeof swapOnIndex>;
+const LEGS = '{ "index", "end", "notional" } or { "start", "end", "frequency", "notional" }';
+const capLeg = choose(LEGS, { object: leg, marked: { index: capOnIndex } });
+const swapLeg = choose(LEGS, { object: object(legTerms), marked: { index: swapOnIndex } });
 
 const sigma = notNegative;
 const quote = choose('a volatility, { "normal" } or { "displaced" }', {
@@ -94,14 +129,14 @@ const bondOption = object({
   ...when,
   on: onBond,
 }).transform((spec) => ({ kind: "bondOption" as const, ...spec }));
-const capTerms = { ...terms, strike: rate, volatility: quote.optional() };
-const cap = object({ ...capTerms, cap: leg }).transform(({ cap: of, ...spec }) => ({
+const capTerms = { ...terms, currency: name.optional(), strike: rate, volatility: quote.optional() };
+const cap = object({ ...capTerms, cap: capLeg }).transform(({ cap: of, ...spec }) => ({
   kind: "capFloor" as const,
   right: "cap" as const,
   leg: of,
   ...spec,
 }));
-const floor = object({ ...capTerms, floor: leg }).transform(({ floor: of, ...spec }) => ({
+const floor = object({ ...capTerms, floor: capLeg }).transform(({ floor: of, ...spec }) => ({
   kind: "capFloor" as const,
   right: "floor" as const,
   leg: of,
@@ -111,7 +146,7 @@ const swaption = object({
   ...capTerms,
   ...when,
   swaption: word(["payer", "receiver"]),
-  swap: object(legTerms),
+  swap: swapLeg,
 }).transform(({ swaption: side, swap, ...spec }) => ({ kind: "swaption" as const, right: side, leg: swap, ...spec }));
 
 const forms = { on: bondOption, bond: bondTrade, cashflows: flowsTrade, cap, floor, swaption };

@@ -86,6 +86,28 @@ export function fixedFlow(amount: number, date: Day, reference: Day, discount: n
 const discounting = (date: Day, reference: Day, curve: number) =>
   [{ curve, time: timeOf(date, reference), power: 1 }] as const;
 
+/** A period of a leg between adjusted dates, with its fraction of a year and the day on which its interest is paid. */
+export interface LegDates {
+  readonly start: Day;
+  readonly end: Day;
+  readonly accrual: number;
+  readonly paid: Day;
+}
+
+/** Returns the periods of a leg. */
+export function periodsOfLeg(
+  spec: Pick<LegSpec, "schedule" | "dayCount" | "frequency" | "paymentLag" | "paymentCalendar">,
+): LegDates[] {
+  const { schedule, dayCount, frequency, paymentLag = 0, paymentCalendar = schedule.calendar } = spec;
+  const { dates } = scheduleOf(schedule);
+  return dates.slice(1).map((end, k) => {
+    const start = dates[k];
+    const period = frequency === undefined ? {} : { period: { start, end, frequency } };
+    const accrual = yearFraction(dayCount, start, end, { ...period, termination: schedule.to });
+    return { start, end, accrual, paid: paymentDate(end, paymentLag, paymentCalendar) };
+  });
+}
+
 /**
  * Returns the flows of a leg after the reference day. Rates with a fixing day before the reference day are fixings. A
  * rate of the reference day itself is a fixing if it is published, otherwise a forward rate.
@@ -93,18 +115,15 @@ const discounting = (date: Day, reference: Day, curve: number) =>
  * @throws SpecError for a fixing that is missing
  */
 export function legOf(spec: LegSpec, reference: Day): Leg {
-  const { schedule, dayCount, paymentLag = 0, paymentCalendar = schedule.calendar, rate, index, discount } = spec;
-  const { dates } = scheduleOf(schedule);
+  const { schedule, paymentCalendar = schedule.calendar, rate, index, discount } = spec;
+  const periods = periodsOfLeg(spec);
+  if (periods.length === 0) throw new SpecError("schedule: there is no business day between its start and its end");
+  const dates = [periods[0].start, ...periods.map(({ end }) => end)];
   const flows: PaidFlow[] = [];
   const byRate: PaidFlow[] = [];
-  const notionalOf = (k: number): number => stepOf(spec.notional, k);
-  for (let k = 0; k + 1 < dates.length; k++) {
-    const [start, end] = [dates[k], dates[k + 1]];
-    const paid = paymentDate(end, paymentLag, paymentCalendar);
+  for (const [k, { start, end, accrual, paid }] of periods.entries()) {
     if (paid <= reference) continue;
-    const period = spec.frequency === undefined ? {} : { period: { start, end, frequency: spec.frequency } };
-    const notional = notionalOf(k);
-    const accrual = yearFraction(dayCount, start, end, { ...period, termination: schedule.to });
+    const notional = stepOf(spec.notional, k);
     const whole = fixedFlow(notional * accrual, paid, reference, discount);
     byRate.push(whole);
     const floating = index && floatingOf(index, spec.overnight, start, end, reference);

@@ -6,6 +6,7 @@ import { cliquet } from "./cliquet.ts";
 import { phoenix } from "./phoenix.ts";
 import { reverseConvertible } from "./reverse-convertible.ts";
 import { targetRedemptionForward } from "./target-redemption-forward.ts";
+import { varianceSwap } from "./variance-swap.ts";
 
 /** The library of scripts by name. */
 export const library: Readonly<Record<string, ScriptInput>> = {
@@ -15,4 +16,5 @@ export const library: Readonly<Record<string, ScriptInput>> = {
   accumulator,
   targetRedemptionForward,
   reverseConvertible,
+  varianceSwap,
 };

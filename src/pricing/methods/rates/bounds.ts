@@ -1,26 +1,28 @@
 /** Bounds of trades on rates that hold in every model with the market's discount factors. */
-import type { Bond, RatesExercise, RatesProduct, RedemptionRight } from "../../../book/index.ts";
+import type { Bond, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
 import { ONE_SECOND } from "../../../market/index.ts";
 import type { SessionOf } from "../../backend.ts";
 import type { Bounds } from "../../plan/kind.ts";
 import type { RatesMethod, RatesRow } from "./method.ts";
-import { partsOf, type RateOption, settledAt, presentValueOf } from "./claims.ts";
+import { settledAt } from "./claims.ts";
+import { partsOf, presentValueOf, type RateOption } from "./parts.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** Returns the bounds of a trade's value in its market. They assume no arbitrage, and nothing of the model. */
-export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
+export function boundsOf({ trade, market }: RatesRow): Bounds {
+  const { product } = trade;
   switch (product.kind) {
     case "bond":
       return bondBounds(product, market);
     case "capFloor": {
-      const { certain, options } = partsOf(product);
+      const { certain, options } = partsOf(trade, market);
       const all = options.map((option) => optionBounds(option, market));
       const sum = (of: "low" | "high"): number =>
         all.reduce((total, one) => total + one[of], presentValueOf(certain, market));
       return { low: sum("low"), high: sum("high"), lowIs: "its intrinsic value", highIs: "what it may pay at most" };
     }
     default:
-      return earlyBounds(product, market);
+      return earlyBounds(product, trade, market);
   }
 }
 
@@ -49,10 +51,10 @@ export const europeanOf = (product: Early, time: number): Early => ({
 });
 
 /** At least what each date alone is worth; at most what is received from the first on, or the strikes of all dates. */
-function earlyBounds(product: Early, market: RatesMarket): Bounds {
+function earlyBounds(product: Early, trade: RatesTrade, market: RatesMarket): Bounds {
   const dates = datesOf(product.exercise);
   const singles = dates.map((time) => {
-    const [option] = partsOf(europeanOf(product, time)).options;
+    const [option] = partsOf({ ...trade, product: europeanOf(product, time) }, market).options;
     return { option, ...optionBounds(option, market) };
   });
   const low = Math.max(...singles.map((one) => one.low));

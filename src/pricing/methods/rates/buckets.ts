@@ -12,6 +12,7 @@ import {
 import { KEY_NAMES, KEY_TIMES, type RatesModel } from "../../../market/index.ts";
 import type { Buckets } from "../../plan/kind.ts";
 import { directionsOfInputs } from "../../plan/underlying-directions.ts";
+import { quotesOf } from "./parts.ts";
 import { lastPayment } from "./sensitivities.ts";
 
 /** The inputs of a model's curve, each of which makes a model for all trades; none of key rates. */
@@ -26,6 +27,31 @@ const volatilityInputsOf = memoizeBy((model: RatesModel): readonly MovableInput<
     : [],
 );
 
+/** A part of a trade's rates that has inputs: its model, or the curve that projects its floating rates. */
+type Parts = Pick<RatesTrade, "rates" | "projection">;
+
+/** The inputs of both curves of a trade; an input that both have moves both. */
+function inputsOfCurves({ rates, projection }: Parts): readonly MovableInput<Parts>[] {
+  const own = curveInputsOf(rates).map((input): MovableInput<Parts> => ({
+    ...input,
+    moved: (by) => ({ rates: input.moved(by), ...(projection === undefined ? {} : { projection }) }),
+  }));
+  if (projection === undefined) return own;
+  const projecting = (inputsOf(curveInputs, projection) ?? []).map((input): MovableInput<Parts> => {
+    const both = own.find((one) => isSame(one, input));
+    return {
+      ...input,
+      from: Math.min(input.from, both?.from ?? Number.POSITIVE_INFINITY),
+      moved: (by) => ({ rates: both?.moved(by).rates ?? rates, projection: input.moved(by) }),
+    };
+  });
+  return [...own.filter((input) => !projecting.some((one) => isSame(one, input))), ...projecting];
+}
+
+/** The place of an input in the market. */
+type Place = Pick<MovableInput<never>, "of" | "at">;
+const isSame = (one: Place, other: Place): boolean => one.of === other.of && one.at === other.at;
+
 /** Inputs of a model, given those of a part of it. */
 function shared<T extends object>(
   inputs: readonly MovableInput<T>[],
@@ -38,7 +64,7 @@ function shared<T extends object>(
 }
 
 /** A volatility of its own stands in the place of a model. */
-const hasQuote = ({ product }: RatesTrade): boolean => "quote" in product && product.quote !== undefined;
+const hasQuote = ({ product }: RatesTrade): boolean => quotesOf(product).length > 0;
 
 /** The buckets of trades on rates. */
 export const ratesBuckets: Buckets<RatesTrade> = {
@@ -61,13 +87,15 @@ export const ratesBuckets: Buckets<RatesTrade> = {
   },
   directions(trade, sizes) {
     const { currency, rates: model, expiry } = trade;
-    const made = (rates: RatesModel): RatesTrade => ({ ...trade, rates });
+    const made = (parts: Parts): RatesTrade => ({ ...trade, ...parts });
     const last = lastPayment(trade);
     const byRate = { factor: "rate", of: currency, size: sizes.rate, last } as const;
     const byVolatility = { factor: "volatility", of: currency, size: sizes.rate, last: expiry } as const;
     return [
-      ...directionsOfInputs(curveInputsOf(model), byRate, made),
-      ...(hasQuote(trade) ? [] : directionsOfInputs(volatilityInputsOf(model), byVolatility, made)),
+      ...directionsOfInputs(inputsOfCurves(trade), byRate, made),
+      ...(hasQuote(trade)
+        ? []
+        : directionsOfInputs(volatilityInputsOf(model), byVolatility, (rates) => made({ rates }))),
     ];
   },
 };

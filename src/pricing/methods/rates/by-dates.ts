@@ -105,7 +105,7 @@ export class DatedSession<M, F> implements RatesSession {
     const again = plans.map((plan, i): Plan | undefined => {
       const outcome = outcomes[i];
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
-      const { claim, hasWindows } = datedTrade(plan.row.trade, 1);
+      const { claim, hasWindows } = datedTrade(plan.row.trade, plan.row.market, 1);
       if (hasWindows) return undefined;
       const { budget, index } = plan.row.time;
       if (!budget.allowsTimes(index, FINER)) {
@@ -131,11 +131,11 @@ export class DatedSession<M, F> implements RatesSession {
     const { trade, market, greeks, accuracy } = row;
     const { dates, moved, windows, least, ...rules } = this.#rules;
     const [first, second, third] = rules.perYear;
-    const { hasWindows, claim } = datedTrade(trade, third);
+    const { hasWindows, claim } = datedTrade(trade, market, third);
     const claims = new Map([[third, claim]] as [number, ShortRateTrade][]);
     // Without windows a trade is one claim, whatever the number of dates a year.
     const claimAt = (perYear: number): ShortRateTrade => {
-      const known = claims.get(hasWindows ? perYear : third) ?? datedTrade(trade, perYear).claim;
+      const known = claims.get(hasWindows ? perYear : third) ?? datedTrade(trade, market, perYear).claim;
       claims.set(perYear, known);
       return known;
     };
@@ -153,7 +153,7 @@ export class DatedSession<M, F> implements RatesSession {
     };
     const movedValue = ({ trade: of, market: at }: Valued): Weighted => {
       const own = (perYear: number): ShortRateTrade =>
-        of === trade ? claimAt(perYear) : datedTrade(of, perYear, at.years - market.years).claim;
+        of === trade ? claimAt(perYear) : datedTrade(of, at, perYear, at.years - market.years).claim;
       if (hasWindows) return extrapolate(own, at, second, 1);
       const to: number[] = [];
       resolve(at, own(first), moved, 1, to);

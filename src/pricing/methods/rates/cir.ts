@@ -6,7 +6,7 @@ import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { cirAt, CurveSlopes, type RatesMarket } from "./rates-market.ts";
 import { MarketMoves, ratesDifferences, sensitivitiesBy } from "./sensitivities.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type PaymentSum, partsOf, type RateOption, presentValueOf } from "./claims.ts";
+import { type PaymentSum, partsOf, quotesOf, type RateOption, presentValueOf } from "./parts.ts";
 
 /** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };
@@ -22,7 +22,8 @@ export const cirRates: RatesMethod = {
   refuses({ product, rates }) {
     if (rates.kind !== "cir") return `rates (${rates.kind}) under which options have no closed form here`;
     if (product.kind === "bond") return "a bond's rights";
-    if (product.kind === "capFloor") return product.quote === undefined ? undefined : "a quoted volatility";
+    if (quotesOf(product).length > 0) return "a quoted volatility";
+    if (product.kind === "capFloor") return undefined;
     if (product.exercise.kind === "american" || product.exercise.times.length > 1) return "early exercise";
     return undefined;
   },
@@ -61,7 +62,7 @@ async function valuesOf(
   precision: Precision,
   rows: readonly RatesRow[],
 ): Promise<readonly RatesOutcome[]> {
-  const parts = rows.map((row) => partsOf(row.trade.product));
+  const parts = rows.map(({ trade, market }) => partsOf(trade, market));
   const errors = rows.map((row, i) => problemOf(row, parts[i].options));
   const options = rows.flatMap(({ market }, i) =>
     errors[i] === undefined ? parts[i].options.map((option) => ({ option, market })) : [],
@@ -176,9 +177,9 @@ function outcomeOf(
   const slopes = new CurveSlopes();
   let size = 0;
   const add = (slope: number, amount: PaymentSum): void => {
-    for (const [t, c] of amount) {
+    for (const [t, c, lag] of amount) {
       size += Math.abs(c) * market.discount(t);
-      slopes.add(t, slope * c * market.discount(t));
+      slopes.add(t, slope * c * market.discount(t), lag);
     }
   };
   add(1, certain);

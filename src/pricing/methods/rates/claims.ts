@@ -1,9 +1,10 @@
 /** Trades on rates as claims with rights on dates. */
 import { SpecError } from "../../../base/errors.ts";
-import type { Bond, RateQuote, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
+import type { Bond, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
 import { ONE_SECOND } from "../../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
+import { basisOf, floatingSum, partsOf, quotesOf } from "./parts.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** A trade with exercise dates in the place of exercise periods. */
@@ -21,7 +22,8 @@ const SHORTEST_WINDOW = 0.5;
  * as many dates as today, because the value is compared with today's. A right at any time within a period is
  * approximated by `perYear` dates a year and the payment times in the period.
  */
-export function datedTrade({ product }: RatesTrade, perYear: number, elapsed = 0): DatedTrade {
+export function datedTrade(trade: RatesTrade, market: RatesMarket, perYear: number, elapsed = 0): DatedTrade {
+  const { product } = trade;
   switch (product.kind) {
     case "bond": {
       const { flows } = product.bond;
@@ -46,43 +48,77 @@ export function datedTrade({ product }: RatesTrade, perYear: number, elapsed = 0
       return { claim: { kind, flows: bond.flows, dates }, hasWindows: exercise.kind === "american" };
     }
     case "swaption":
-      return datedSwaption(product, perYear, elapsed);
+      return datedSwaption(product, trade, market, perYear, elapsed);
     case "capFloor":
-      return datedCap(product);
+      return datedCap(product, trade, market);
     default:
       return product satisfies never;
   }
 }
 
 /** A caplet is the right to sell 1 + τK, paid at the end of its period, for 1 at its start, a floorlet to buy it. */
-function datedCap(product: Extract<RatesProduct, { readonly kind: "capFloor" }>): DatedTrade {
+function datedCap(
+  product: Extract<RatesProduct, { readonly kind: "capFloor" }>,
+  trade: RatesTrade,
+  market: RatesMarket,
+): DatedTrade {
   const { right, strike, notional, periods } = product;
-  const { certain } = partsOf(product);
-  const open = periods.filter(({ start }) => start >= 0);
-  const flows = open.map(({ start, end }) => [end, notional * (1 + strike * (end - start))] as const);
-  const dates = open.map(({ start }): ExerciseDate => ({ time: start, settlement: start, floor: notional }));
+  const { certain } = partsOf(trade, market);
+  const open = periods.filter(({ rate }) => rate === undefined);
+  const flows = open.map(({ paid, accrual }) => [paid, notional * (1 + strike * accrual)] as const);
+  const dates = open.map((period): ExerciseDate => {
+    const time = Math.max(period.start, 0);
+    return { time, settlement: time, floor: notional * basisOf(period, trade, market) };
+  });
   const kind = right === "cap" ? "payers" : "receivers";
-  return { claim: { kind, flows: [...certain, ...flows], dates }, hasWindows: false };
+  return {
+    claim: { kind, flows: [...certain.map(([t, paid]) => [t, paid] as const), ...flows], dates },
+    hasWindows: false,
+  };
 }
 
 type Swaption = Extract<RatesProduct, { readonly kind: "swaption" }>;
 
 /** A receiver swaption buys the fixed leg with its notional for the notional, paid at the start of the swap. */
 function datedSwaption(
-  { right, strike, notional, periods, exercise }: Swaption,
+  { right, strike, notional, periods, floating, exercise }: Swaption,
+  trade: RatesTrade,
+  market: RatesMarket,
   perYear: number,
   elapsed: number,
 ): DatedTrade {
-  const [{ start }] = periods;
-  const last = periods.length - 1;
-  const coupons = periods.map(({ start: from, end }, i): readonly [number, number] => {
-    return [end, notional * (strike * (end - from) + (i === last ? 1 : 0))];
-  });
-  const flows = start > 0 ? [[start, -notional] as const, ...coupons] : coupons;
+  const open = floating.filter(({ start }) => start > -ONE_SECOND);
+  const amounts = new Map<number, number>();
+  const pay = (time: number, amount: number): void => void amounts.set(time, (amounts.get(time) ?? 0) + amount);
+  for (const { paid, accrual } of periods) pay(paid, notional * strike * accrual);
+  for (const [time, amount] of floatingSum(open, notional, trade, market)) pay(time, -amount);
+  const flows = [...amounts].filter(([time, amount]) => time > 0 && amount !== 0).toSorted(([a], [b]) => a - b);
   const dates = timesOf(windowsOf(exercise), flows, perYear, elapsed).map((time): ExerciseDate => {
-    return { time, settlement: time, floor: time < start ? 0 : notional };
+    if (time < floating[0].start) return { time, settlement: time, floor: 0 };
+    // What is paid at the next start belongs to the period before, but for the notional that begins to grow there.
+    const next = open.find(({ start }) => start > time - ONE_SECOND)!;
+    const isAtStart = next.start < time + ONE_SECOND;
+    const begun = notional * basisOf(next, trade, market);
+    return isAtStart
+      ? { time, settlement: time, floor: begun }
+      : { time, settlement: next.start, floor: begun + (amounts.get(next.start) ?? 0) };
   });
   return { claim: { kind: right, flows, dates }, hasWindows: exercise.kind === "american" };
+}
+
+/** Returns what of a product a claim with rights on dates cannot have, as text that completes "it has …". */
+export function notDated(product: RatesProduct): string | undefined {
+  if (quotesOf(product).length > 0) return "a quoted volatility";
+  if (
+    product.kind === "capFloor" &&
+    product.periods.some(({ rate, fixed, start }) => rate === undefined && fixed < start)
+  )
+    return "rates that are published before their periods begin";
+  const legs = product.kind === "swaption" ? [...product.periods, ...product.floating] : [];
+  const paid = product.kind === "capFloor" ? product.periods : legs;
+  return paid.some(({ paid: at, end }) => at !== end)
+    ? "payments after the ends of their periods (a payment lag)"
+    : undefined;
 }
 
 const isWindow = ({ from, to }: RedemptionRight): boolean => to > from;
@@ -175,147 +211,4 @@ export function settledAt(
   const settlement = atFlow(time + notice, flows);
   if (settlement > flows[flows.length - 1][0] - ONE_SECOND) return undefined;
   return { settlement, price: price + accruedAt(bond, settlement) };
-}
-
-/** A sum of discounted payments, Σ coefficient·P(0, time), as pairs of time in years and coefficient. */
-export type PaymentSum = readonly (readonly [time: number, coefficient: number])[];
-
-/** Returns the present value of a sum of payments. */
-export const presentValueOf = (amount: PaymentSum, market: RatesMarket): number =>
-  amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
-
-/** The right to receive (sign 1) or to pay (sign −1) flows in exchange for a fixed amount. */
-export interface RateOption {
-  readonly sign: 1 | -1;
-  readonly expiry: number;
-  /** The time at which the fixed amount is paid, at expiry or later. */
-  readonly start: number;
-  /** The present value of the fixed amount. */
-  readonly strike: PaymentSum;
-  /** The flows with their payment times and present values. */
-  readonly flows: readonly { readonly time: number; readonly amount: PaymentSum }[];
-  /**
-   * The quoted volatility by which the option is priced, if there is one. The flows are then the forward, and for a
-   * normal volatility also the annuity.
-   */
-  readonly quote: RateQuote | undefined;
-}
-
-/** A trade as a sum of certain payments and European options. */
-export interface ReplicatingParts {
-  readonly certain: PaymentSum;
-  readonly options: readonly RateOption[];
-}
-
-/** Returns the payments and European options of which a trade consists. Each of its rights must have a single date. */
-export function partsOf(product: RatesProduct): ReplicatingParts {
-  switch (product.kind) {
-    case "bond":
-      return { certain: product.bond.flows, options: [] };
-    case "bondOption":
-      return { certain: [], options: [bondOption(product)] };
-    case "capFloor":
-      return capFloor(product);
-    case "swaption":
-      return { certain: [], options: [swaption(product)] };
-    default:
-      return product satisfies never;
-  }
-}
-
-/** Returns the only exercise date of a bond option or swaption. */
-export function expiryOf({ exercise }: Extract<RatesProduct, { kind: "bondOption" | "swaption" }>): number {
-  return exercise.kind === "american" ? exercise.to : exercise.times[0];
-}
-
-function bondOption(product: Extract<RatesProduct, { kind: "bondOption" }>): RateOption {
-  const expiry = expiryOf(product);
-  const { bond, right, strike, strikeIs } = product;
-  const paid = strikeIs === "clean" ? strike + accruedAt(bond, expiry) : strike;
-  const flows = bond.flows.filter(([time]) => time > expiry + ONE_SECOND);
-  return {
-    sign: right === "call" ? 1 : -1,
-    expiry,
-    start: expiry,
-    strike: [[expiry, paid]],
-    flows: flows.map(([time, amount]) => ({ time, amount: [[time, amount]] })),
-    quote: undefined,
-  };
-}
-
-/** A caplet is a put on 1 + τK paid at the end of its period against 1 at its start, and a floorlet such a call. */
-function capFloor(product: Extract<RatesProduct, { kind: "capFloor" }>): ReplicatingParts {
-  const { right, strike, notional, periods, fixing, quote } = product;
-  const certain: [number, number][] = [];
-  const options: RateOption[] = [];
-  for (const { start, end } of periods) {
-    const accrual = end - start;
-    if (start < 0) {
-      const spread = right === "cap" ? (fixing ?? 0) - strike : strike - (fixing ?? 0);
-      certain.push([end, notional * accrual * Math.max(spread, 0)]);
-      continue;
-    }
-    const annuity: PaymentSum = [[end, notional * accrual]];
-    const floating: PaymentSum = [
-      [start, notional],
-      [end, -notional],
-    ];
-    if (quote !== undefined)
-      options.push(quoted({ sign: right === "cap" ? 1 : -1, expiry: start, floating, annuity, strike, quote }));
-    else
-      options.push({
-        sign: right === "cap" ? -1 : 1,
-        expiry: start,
-        start,
-        strike: [[start, notional]],
-        flows: [{ time: end, amount: [[end, notional * (1 + strike * accrual)]] }],
-        quote,
-      });
-  }
-  return { certain, options };
-}
-
-function swaption(product: Extract<RatesProduct, { kind: "swaption" }>): RateOption {
-  const { right, strike, notional, quote } = product;
-  const expiry = expiryOf(product);
-  const periods = product.periods.filter(({ start }) => start > expiry - ONE_SECOND);
-  const [{ start }] = periods;
-  const { end } = periods[periods.length - 1];
-  if (quote !== undefined) {
-    const annuity = periods.map((period): [number, number] => [period.end, notional * (period.end - period.start)]);
-    const floating: PaymentSum = [
-      [start, notional],
-      [end, -notional],
-    ];
-    return quoted({ sign: right === "payer" ? 1 : -1, expiry, floating, annuity, strike, quote });
-  }
-  return {
-    sign: right === "payer" ? -1 : 1,
-    expiry,
-    start,
-    strike: [[start, notional]],
-    flows: periods.map((period) => ({
-      time: period.end,
-      amount: [[period.end, notional * (strike * (period.end - period.start) + (period.end === end ? 1 : 0))]],
-    })),
-    quote,
-  };
-}
-
-interface Quoted {
-  readonly sign: 1 | -1;
-  readonly expiry: number;
-  readonly floating: PaymentSum;
-  readonly annuity: PaymentSum;
-  readonly strike: number;
-  readonly quote: RateQuote;
-}
-
-/** The right to exchange floating for fixed interest, F·A + shift·A against (K + shift)·A. */
-function quoted({ sign, expiry, floating, annuity, strike, quote }: Quoted): RateOption {
-  const times = (factor: number): PaymentSum => annuity.map(([time, amount]) => [time, factor * amount]);
-  const shift = quote.kind === "normal" ? 0 : quote.shift;
-  const forward = { time: expiry, amount: [...floating, ...times(shift)] };
-  const flows = quote.kind === "normal" ? [forward, { time: expiry, amount: annuity }] : [forward];
-  return { sign, expiry, start: expiry, strike: times(strike + shift), flows, quote };
 }

@@ -7,7 +7,7 @@ import { ExchangeBatch, type ExchangeValues } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
 import { CurveSlopes, RatesMarket } from "./rates-market.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type PaymentSum, type ReplicatingParts, partsOf, type RateOption, presentValueOf } from "./claims.ts";
+import { type PaymentSum, type ReplicatingParts, partsOf, quotesOf, type RateOption, presentValueOf } from "./parts.ts";
 
 /** Rounding errors of a sum, relative to the sum of the sizes of its parts. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12, f32: 1e-6 };
@@ -32,7 +32,7 @@ function refuses({ product, rates }: RatesTrade): string | undefined {
   }
   if (product.kind !== "capFloor" && (product.exercise.kind === "american" || product.exercise.times.length > 1))
     return "early exercise";
-  const isQuoted = product.kind !== "bondOption" && product.quote !== undefined;
+  const isQuoted = quotesOf(product).length > 0;
   const isGaussian = ["curve", "hullWhite", "vasicek", "g2"].includes(rates.kind);
   return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) that are not Gaussian`;
 }
@@ -73,45 +73,47 @@ function prepare(
   model: GaussianModel | undefined,
   batch: ExchangeBatch,
 ): Prepared | SpecError {
-  const parts = partsOf(trade.product);
+  const parts = partsOf(trade, market);
   const first = batch.count;
-  const axes: Axis[] = [];
-  const raw: number[] = [];
-  const worths = parts.options.map(({ strike, flows }) => ({
-    strike: presentValueOf(strike, market),
-    amounts: flows.map(({ amount }) => presentValueOf(amount, market)),
-  }));
+  const worths = parts.options.map((option) => worthsOf(option, market, model));
   const problem = parts.options.reduce<string | undefined>(
     (found, option, i) => found ?? problemOf(option, worths[i], model),
     undefined,
   );
   if (problem !== undefined) return new SpecError(problem);
   parts.options.forEach((option, i) => {
-    const { strike, amounts } = worths[i];
-    writeDeviations({ option, model, market }, raw);
-    const axis = axisOf(raw, amounts);
-    const [c, s] = axis;
-    let isPlane = false;
-    amounts.forEach((amount, j) => {
-      const [x, y] = [raw[2 * j], raw[2 * j + 1]];
-      const across = s === 0 ? y : y * c - x * s;
-      isPlane ||= across !== 0;
-      batch.addFlow(amount, across, x * c + y * s);
-    });
+    const { strike, amounts, across, along } = worths[i];
+    amounts.forEach((amount, j) => batch.addFlow(amount, across[j], along[j]));
+    const isPlane = across.some((deviation) => deviation !== 0);
     const isNormal = option.quote?.kind === "normal";
     batch.add(strike, option.sign, isNormal ? EXCHANGE.normal : isPlane ? EXCHANGE.twoFactors : EXCHANGE.oneFactor);
-    axes.push(axis);
   });
-  return { parts, model, first, axes };
+  return { parts, model, first, axes: worths.map(({ axis }) => axis) };
 }
 
+/** The present values of an option's fixed amount and flows, and the deviations of the flows in the plane. */
 interface Worths {
   readonly strike: number;
   readonly amounts: readonly number[];
+  readonly across: readonly number[];
+  readonly along: readonly number[];
+  readonly axis: Axis;
+}
+
+function worthsOf(option: RateOption, market: RatesMarket, model: GaussianModel | undefined): Worths {
+  const amounts = option.flows.map(({ amount }) => presentValueOf(amount, market));
+  const raw: number[] = [];
+  writeDeviations({ option, model, market }, raw);
+  const axis = axisOf(raw, amounts);
+  const [c, s] = axis;
+  const across = amounts.map((_, j) => (s === 0 ? raw[2 * j + 1] : raw[2 * j + 1] * c - raw[2 * j] * s));
+  const along = amounts.map((_, j) => raw[2 * j] * c + raw[2 * j + 1] * s);
+  return { strike: presentValueOf(option.strike, market), amounts, across, along, axis };
 }
 
 /** The reason why an option has no closed form here. */
-function problemOf({ quote }: RateOption, { strike, amounts }: Worths, model: unknown): string | undefined {
+function problemOf({ quote }: RateOption, worths: Worths, model: unknown): string | undefined {
+  const { strike, amounts } = worths;
   if (amounts.length === 0) return "expiry: the bond pays nothing after it";
   if (quote === undefined && model === undefined) return "rates: no closed form";
   if (quote?.kind === "displaced" && (!(strike > 0) || !(amounts[0] > 0)))
@@ -119,7 +121,7 @@ function problemOf({ quote }: RateOption, { strike, amounts }: Worths, model: un
       "volatility: a lognormal quote needs a forward rate and a strike above −shift; " +
       "write { displaced } or { normal }"
     );
-  if (quote === undefined && signChanges(strike, amounts) > 1)
+  if (quote === undefined && signChanges(strike, amounts) > 1 && !isFalling(worths))
     return "on.cashflows: expected payments whose sign changes at most once, from negative to positive";
   return undefined;
 }
@@ -135,6 +137,24 @@ function signChanges(strike: number, amounts: readonly number[]): number {
     sign = own;
   }
   return changes;
+}
+
+/** The deviations up to which an exercise boundary must be the only one. */
+const FAR = 9;
+
+/**
+ * Tells whether the value of the flows falls with the rates wherever these may go, although small flows are negative,
+ * as where a swap projects its rates on a curve of their own. The slope Σ aⱼβⱼe^{−βⱼz} has no zero below z = `FAR` if
+ * no partial sum at `FAR`, from the largest βⱼ on, is negative (Laguerre, 1883, on exponential sums).
+ */
+function isFalling({ amounts, across, along }: Worths): boolean {
+  const order = along.map((_, j) => j).toSorted((i, j) => along[j] - along[i]);
+  let sum = 0;
+  return order.every((j) => {
+    const aside = Math.exp(-0.5 * across[j] ** 2 - Math.sign(amounts[j]) * FAR * Math.abs(across[j]));
+    sum += amounts[j] * along[j] * aside * Math.exp(-along[j] * (FAR + 0.5 * along[j]));
+    return sum >= 0;
+  });
 }
 
 interface DeviationsAt {
@@ -189,12 +209,12 @@ function outcomeOf(
   let size = 0;
   let value = 0;
   const add = (slope: number, amount: PaymentSum, isCertain = false): void => {
-    for (const [t, coefficient] of amount) {
+    for (const [t, coefficient, lag] of amount) {
       const log = market.logDiscount(t);
       const own = coefficient * Math.exp(log);
       size += Math.abs(own) * (1 + Math.abs(log));
       if (isCertain) value += own;
-      if (greeks === "all") slopes.add(t, slope * own);
+      if (greeks === "all") slopes.add(t, slope * own, lag);
     }
   };
   add(1, certain, true);

@@ -14,7 +14,7 @@ import {
 } from "../../../pde/short-rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
-import { hasNotice } from "./claims.ts";
+import { hasNotice, notDated } from "./claims.ts";
 import { cirAt, type RatesMarket } from "./rates-market.ts";
 
 /** Richardson's extrapolation of levels from `first` on, whose errors are of even orders from the second on. */
@@ -64,8 +64,7 @@ export const finiteRates: RatesMethod = {
 function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
   if (kind === "curve" || kind === "g2" || kind === "bdt") return `a model that is not of one diffusion, ${kind}`;
   if (hasNotice(product)) return "a period of notice";
-  const isQuoted = "quote" in product && product.quote !== undefined;
-  return isQuoted ? "a quoted volatility" : undefined;
+  return notDated(product);
 }
 
 function marketOf(market: RatesMarket): ShortRateGridModel {

@@ -11,6 +11,7 @@ import { closedFormRates } from "./closed-form.ts";
 import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { largestPayment, type RatesMethod } from "./method.ts";
+import { quotesOf } from "./parts.ts";
 import { ratesPricing, ratesRowsOf, ratesTradeOf } from "./pricing.ts";
 import { planeRates, recursionRates } from "./recursion.ts";
 import { ratesExplanation } from "./roll-forward.ts";
@@ -64,7 +65,7 @@ export const ratesKind: TradeKind<RatesTrade> = {
   /** A quoted volatility stands in the place of a model. */
   doubts({ rates, product, expiry }) {
     const curve = "curve" in rates ? doubtsAbout(rates.curve.fit, expiry) : [];
-    const isModel = rates.kind === "hullWhite" && !("quote" in product && product.quote !== undefined);
+    const isModel = rates.kind === "hullWhite" && quotesOf(product).length === 0;
     return isModel ? [...curve, ...doubtsAbout(rates.fit, expiry)] : curve;
   },
   buckets: ratesBuckets,
@@ -90,15 +91,10 @@ function unitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
     return warnings;
   }
   addUnitWarning(warnings, "strike", id, [product.strike], MAX_RATE);
-  const { quote } = product;
-  if (quote !== undefined)
-    addUnitWarning(
-      warnings,
-      "volatility",
-      id,
-      [quote.sigma],
-      quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY,
-    );
+  for (const kind of ["normal", "displaced"] as const) {
+    const sigmas = quotesOf(product).flatMap((quote) => (quote.kind === kind ? quote.sigma : []));
+    addUnitWarning(warnings, "volatility", id, sigmas, kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
+  }
   return warnings;
 }
 
@@ -106,7 +102,7 @@ function unitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
 function withoutVolatility({ product, rates, currency, expiry }: RatesTrade): string[] {
   if (rates.kind !== "curve" || product.kind === "bond" || !(expiry > 0)) return [];
   const mayQuote = product.kind !== "bondOption";
-  if (mayQuote && product.quote !== undefined) return [];
+  if (quotesOf(product).length > 0) return [];
   return [
     `the rates of ${currency} are a curve without volatility, so the option has its intrinsic value at the forward ` +
       `rates; give ${mayQuote ? 'the trade a "volatility", or ' : ""}market.rates.${currency} a model, such as hullWhite`,

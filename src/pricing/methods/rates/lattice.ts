@@ -5,8 +5,8 @@ import { ONE_SECOND } from "../../../market/index.ts";
 import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { MovesOfMarkets, type RatesDifferences, ratesDifferences, sensitivitiesBy } from "./sensitivities.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import type { RatesMarket } from "./rates-market.ts";
-import { datedTrade, hasNotice } from "./claims.ts";
+import { RatesMarket } from "./rates-market.ts";
+import { datedTrade, hasNotice, notDated } from "./claims.ts";
 
 /** Rounding of the lattice and of its fit, relative to the largest payment. */
 const ROUNDING = 1e-12;
@@ -35,10 +35,11 @@ export const latticeRates: RatesMethod = {
 function refuses(trade: RatesTrade): string | undefined {
   const { rates, product } = trade;
   if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
-  if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
   if (product.kind === "capFloor") return "a sum of options";
+  const lacking = notDated(product);
+  if (lacking !== undefined) return lacking;
   if (hasNotice(product)) return "a period of notice";
-  const dated = datedTrade(trade, 1);
+  const dated = datedTrade(trade, new RatesMarket(trade.rates), 1);
   if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
   const { flows, dates } = dated.claim;
   const between = [...flows.map(([time]) => time), ...dates.map(({ time }) => time)].find(
@@ -54,7 +55,7 @@ function refuses(trade: RatesTrade): string | undefined {
 /** The yields and volatilities of a market, whatever has moved them. */
 function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
   const { model } = market;
-  const dated = datedTrade(trade, 1);
+  const dated = datedTrade(trade, new RatesMarket(trade.rates), 1);
   if (model.kind !== "bdt") throw new SpecError("expected a claim under bdt");
   const claim: ShortRateTrade = dated.claim;
   const years = Math.round(claim.flows[claim.flows.length - 1][0]);

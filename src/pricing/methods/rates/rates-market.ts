@@ -1,6 +1,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import {
   firstKeyFrom,
+  type ForwardCurve,
   integrate,
   KEY_TIMES,
   keyMove,
@@ -52,6 +53,16 @@ export class RatesMarket {
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
+  }
+
+  /**
+   * Returns the logarithm of what 1 grows to between two times, in years from the market's date, along a curve that
+   * moves as the market does; by default along the market's own.
+   */
+  logGrowth(curve: ForwardCurve | undefined, start: number, end: number): number {
+    if (curve === undefined) return this.logDiscount(start) - this.logDiscount(end);
+    const own = integrate(curve, this.years + end) - integrate(curve, this.years + start);
+    return this.#shift === undefined ? own : own + this.#shift(end) - this.#shift(start);
   }
 
   /** Returns the times, in years from the market's date, at which forward rates jump. */
@@ -139,15 +150,24 @@ function logDiscountOfYields(yields: readonly number[], t: number): number {
   return at(before) + (t - before) * (at(before + 1) - at(before));
 }
 
+/** The time from the end of a period to its payment, in years from the market's date. */
+export interface Lag {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The derivatives of a value by ln P(0, t) at several times t, from which its sensitivities to the curve follow. */
 export class CurveSlopes {
   readonly times: number[] = [];
   readonly slopes: number[] = [];
 
-  /** Adds the derivative by ln P at a time in years. */
-  add(time: number, slope: number): void {
+  /** Adds the derivative by ln P at a time in years, and by ln P(to)/P(from) of what is paid with a lag. */
+  add(time: number, slope: number, lag?: Lag): void {
     this.times.push(time);
     this.slopes.push(slope);
+    if (lag === undefined) return;
+    this.times.push(lag.from, lag.to);
+    this.slopes.push(-slope, slope);
   }
 
   /** Returns the first-order change of the value when ln P(0, t) changes by `move(t)`. */

@@ -14,6 +14,7 @@ import {
   BackwardInductionEngine,
   twoFactorInduction,
 } from "../../../quadrature/rates/index.ts";
+import { notDated } from "./claims.ts";
 import { type DatedRules, DatedSession, PER_YEAR } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -58,8 +59,7 @@ const refuses =
   (kinds: readonly string[], factors: string) =>
   ({ rates: { kind }, product }: RatesTrade): string | undefined => {
     if (!kinds.includes(kind)) return `a model that is not ${factors}, ${kind}`;
-    if (product.kind === "capFloor") return "a sum of options";
-    return product.kind === "swaption" && product.quote !== undefined ? "a quoted volatility" : undefined;
+    return product.kind === "capFloor" ? "a sum of options" : notDated(product);
   };
 
 /**

@@ -1,8 +1,18 @@
 import { SpecError } from "../../../base/errors.ts";
-import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
+import type {
+  Bond,
+  FloatingPeriod,
+  LegPeriod,
+  Period,
+  RatesExercise,
+  RatesProduct,
+  RatesTrade,
+  RedemptionRight,
+} from "../../../book/index.ts";
 import { ONE_SECOND, type RatesModel, rollCurve } from "../../../market/index.ts";
 import { equalUpToRounding } from "../../market-moves.ts";
 import type { Pair, TradeKind } from "../../plan/kind.ts";
+import { knownPayment, quotesOf } from "./parts.ts";
 import { RatesMarket } from "./rates-market.ts";
 
 /**
@@ -12,11 +22,12 @@ import { RatesMarket } from "./rates-market.ts";
 export function rollTerms(trade: RatesTrade, years: number, today: RatesMarket): RatesTrade | undefined {
   if (years === 0) return trade;
   if (trade.expiry < years - ONE_SECOND) return undefined;
-  const product = rollProduct(trade.product, years, today);
+  const product = rollProduct(trade, years, today);
   return product === undefined ? undefined : { ...trade, product, expiry: left(trade.expiry, years) };
 }
 
-function rollProduct(product: RatesProduct, years: number, today: RatesMarket): RatesProduct | undefined {
+function rollProduct(trade: RatesTrade, years: number, today: RatesMarket): RatesProduct | undefined {
+  const { product } = trade;
   switch (product.kind) {
     case "bond": {
       const bond = rollBond(product.bond, years);
@@ -28,15 +39,18 @@ function rollProduct(product: RatesProduct, years: number, today: RatesMarket): 
       return exercise && { ...product, bond: rollBond(product.bond, years), exercise };
     }
     case "capFloor": {
-      const periods = rollPeriods(product.periods, years);
-      if (periods.length === 0) return undefined;
-      const begun = product.periods.find(({ start, end }) => start < years - ONE_SECOND && end > years + ONE_SECOND);
-      const fixing = begun === undefined ? undefined : begun.start < 0 ? product.fixing : forwardRateOf(begun, today);
-      return { ...product, periods, fixing };
+      const published = product.periods.map((period) =>
+        period.rate === undefined && period.fixed < years - ONE_SECOND
+          ? { ...period, rate: forwardRateOf(period, trade, today) }
+          : period,
+      );
+      const periods = rollFloating(published, years);
+      return periods.length === 0 ? undefined : { ...product, periods };
     }
     case "swaption": {
       const exercise = rollExercise(product.exercise, years);
-      return exercise && { ...product, periods: rollPeriods(product.periods, years), exercise };
+      const [periods, floating] = [rollLeg(product.periods, years), rollFloating(product.floating, years)];
+      return exercise && { ...product, periods, floating, exercise };
     }
     default:
       return product satisfies never;
@@ -44,9 +58,28 @@ function rollProduct(product: RatesProduct, years: number, today: RatesMarket): 
 }
 
 /** Returns the simple forward rate of a period. */
-export function forwardRateOf({ start, end }: Period, market: RatesMarket): number {
-  return Math.expm1(market.logDiscount(start) - market.logDiscount(end)) / (end - start);
+export function forwardRateOf(
+  { start, end, accrual }: LegPeriod,
+  { projection }: RatesTrade,
+  market: RatesMarket,
+): number {
+  return Math.expm1(market.logGrowth(projection, start, end)) / accrual;
 }
+
+/** The periods of a leg that are not yet paid. */
+function rollLeg<P extends LegPeriod>(periods: readonly P[], years: number): P[] {
+  return periods
+    .filter(({ paid }) => paid > years + ONE_SECOND)
+    .map((period) => ({
+      ...period,
+      start: period.start - years,
+      end: period.end - years,
+      paid: period.paid - years,
+    }));
+}
+
+const rollFloating = <P extends FloatingPeriod>(periods: readonly P[], years: number): P[] =>
+  rollLeg(periods, years).map((period) => ({ ...period, fixed: period.fixed - years }));
 
 const left = (time: number, years: number): number => (time - years < ONE_SECOND ? 0 : time - years);
 
@@ -88,11 +121,18 @@ export const ratesExplanation: Pick<
   rollForward(trade, years) {
     if (years === 0) return trade;
     const left = rollTerms(trade, years, new RatesMarket(trade.rates));
-    return left && { ...left, rates: rollModel(trade.rates, years) };
+    const { rates, projection } = trade;
+    return (
+      left && {
+        ...left,
+        rates: rollModel(rates, years),
+        ...(projection === undefined ? {} : { projection: rollCurve(projection, years) }),
+      }
+    );
   },
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";
-    const terms = ({ product }: RatesTrade): object => ({ ...product, fixing: undefined, quote: undefined });
+    const terms = ({ product }: RatesTrade): object => withoutMarket(product);
     return equalUpToRounding(terms(rolled), terms(after)) ? undefined : "its terms differ";
   },
   paid: ({ product }, years) => paidBy(product, years),
@@ -121,23 +161,30 @@ function rollModel(model: RatesModel, years: number): RatesModel {
   }
 }
 
+/** The terms of a product alone: without what the market says of them. */
+function withoutMarket(product: RatesProduct): object {
+  if (product.kind === "swaption") return { ...product, quote: undefined };
+  if (product.kind !== "capFloor") return product;
+  return { ...product, periods: product.periods.map((one) => ({ ...one, rate: undefined, quote: undefined })) };
+}
+
 function paidBy(product: RatesProduct, years: number): number {
   const isPaid = (time: number): boolean => time <= years + ONE_SECOND;
   if (product.kind === "bond")
     return product.bond.flows.reduce((sum, [time, paid]) => (isPaid(time) ? sum + paid : sum), 0);
   if (product.kind !== "capFloor") return 0;
-  const { right, strike, notional, fixing } = product;
-  return product.periods.reduce((sum, { start, end }) => {
-    if (!isPaid(end)) return sum;
-    if (start > ONE_SECOND || fixing === undefined)
+  return product.periods.reduce((sum, period) => {
+    if (!isPaid(period.paid)) return sum;
+    if (period.rate === undefined)
       throw new SpecError("a period began and ended between the two dates, so that its rate is not known");
-    return sum + notional * (end - start) * Math.max((right === "cap" ? 1 : -1) * (fixing - strike), 0);
+    return sum + knownPayment(product, period, period.rate);
   }, 0);
 }
 
 /** The first volatility of the quote or the model; 0 where there is none. */
 function firstVolatility({ product, rates }: RatesTrade): number {
-  if ("quote" in product && product.quote !== undefined) return product.quote.sigma;
+  const [quote] = quotesOf(product);
+  if (quote !== undefined) return quote.sigma;
   if (rates.kind === "hullWhite") return rates.volatility.values[0];
   if (rates.kind === "blackKarasinski") return rates.volatility;
   return "sigma" in rates ? rates.sigma : 0;
@@ -145,10 +192,20 @@ function firstVolatility({ product, rates }: RatesTrade): number {
 
 function views({ rolled, after }: Pair<RatesTrade>) {
   const [from, to] = [rolled.product, after.product];
-  // The fixing of a period that has begun is a rate; a quoted volatility is none of the model.
-  const fixed = "fixing" in from && "fixing" in to ? { ...from, fixing: to.fixing } : from;
-  const quoted = "quote" in from && "quote" in to ? ({ ...from, quote: to.quote } as typeof from) : from;
-  const byCurve = { ...rolled, product: fixed, rates: withCurve(rolled.rates, after.rates) };
+  // A published rate belongs to the rates; a quoted volatility is none of the model.
+  let [fixed, quoted] = [from, from];
+  if (from.kind === "capFloor" && to.kind === "capFloor") {
+    fixed = { ...from, periods: from.periods.map((one, i) => ({ ...one, rate: to.periods[i].rate })) };
+    quoted = { ...from, periods: from.periods.map((one, i) => ({ ...one, quote: to.periods[i].quote })) };
+  }
+  if (from.kind === "swaption" && to.kind === "swaption") quoted = { ...from, quote: to.quote };
+  const { projection } = after;
+  const byCurve = {
+    ...rolled,
+    product: fixed,
+    rates: withCurve(rolled.rates, after.rates),
+    ...(projection === undefined ? {} : { projection }),
+  };
   const byModel = { ...rolled, product: quoted, rates: withCurve(after.rates, rolled.rates) };
   const ifMoved = (view: RatesTrade): RatesTrade | undefined => (equalUpToRounding(view, rolled) ? undefined : view);
   return { rate: ifMoved(byCurve), volatility: ifMoved(byModel), credit: undefined };

@@ -202,7 +202,8 @@ function eventsOf({ product, expiry }: RatesTrade): readonly number[] {
 
 /** Returns the time of the last payment that a trade may lead to. */
 export function lastPayment({ product, expiry }: RatesTrade): number {
-  if (product.kind === "swaption") return product.periods[product.periods.length - 1].end;
+  if (product.kind === "swaption")
+    return Math.max(...[product.periods, product.floating].map((leg) => leg.at(-1)!.paid));
   return product.kind === "bondOption" ? product.bond.flows[product.bond.flows.length - 1][0] : expiry;
 }
 
