@@ -156,27 +156,24 @@ function autocallable(terms: any): Fields {
   };
 }
 
+/** Swaps of variance and volatility by the library, but for corridors of the fixing at the end of a return. */
 function variance(terms: any): Fields {
-  const [low, high] = terms.corridor ?? [0, NONE];
-  const counts = terms.corridor_fixing?.startsWith("current") === true ? "S" : "last";
-  const root = terms.payoff === "volatility";
-  const realised = "annualisation / returns * total";
+  const [lower, upper] = terms.corridor ?? [0, NONE];
+  const endsInside = terms.corridor_fixing?.startsWith("current") === true;
+  const isCorridor = (terms.corridor ?? undefined) !== undefined;
+  const isRoot = terms.payoff === "volatility";
+  const ofEnds = {
+    state: { squares: "past", inside: "counted" },
+    events: [
+      {
+        on: "fixings",
+        do: "if (S >= lower && S <= upper) { squares += log(S / last)^2; inside += 1 }; last = S",
+      },
+      { on: "maturity", do: "pay(notional * (squares * annualisation - strike^2 * inside) / returns)" },
+    ],
+  };
   return {
-    script: {
-      state: { total: "past", inside: "pastInside" },
-      events: [
-        {
-          on: "fixings",
-          do: `if (${counts} >= low && ${counts} <= high) { total += log(S / last)^2; inside += 1 }; last = S`,
-        },
-        {
-          on: "maturity",
-          do: root
-            ? `pay(notional * (sqrt(${realised}) - strike + 0 * inside))`
-            : `pay(notional * (${realised} - strike^2 * ${terms.corridor ? "inside / returns" : "(1 + 0 * inside)"}))`,
-        },
-      ],
-    },
+    script: endsInside ? ofEnds : isRoot ? "volatilitySwap" : "corridorVarianceSwap",
     initial: terms.last_past_fixing,
     data: {
       notional: terms.notional,
@@ -186,12 +183,18 @@ function variance(terms: any): Fields {
       annualisation: terms.annualisation,
       returns: terms.total_number_of_returns,
       past: terms.past_sum_of_squared_log_returns ?? 0,
-      pastInside: terms.past_count_in_corridor ?? 0,
-      low,
-      high,
+      ...(isRoot
+        ? {}
+        : {
+            counted: isCorridor ? (terms.past_count_in_corridor ?? 0) : (terms.past_number_of_returns ?? 0),
+            lower,
+            upper,
+          }),
     },
   };
 }
+
+const sideOf = (direction: string): number => (direction.startsWith(">") ? 1 : -1);
 
 const sign = (terms: any): number => (terms.option_type === "put" ? -1 : 1);
 
@@ -232,47 +235,28 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
     },
   })),
   reverse_cliquet: solved((terms) => ({
-    script: {
-      state: { total: "coupon" },
-      events: [
-        { on: "resets", do: "total += min(S / last - 1, 0); last = S" },
-        { on: "maturity", do: "pay(notional * max(total, floor))" },
-      ],
-    },
+    script: "reverseCliquet",
     initial: terms.initial_fixing,
     data: {
       notional: terms.notional,
-      resets: terms.reset_dates,
       coupon: terms.start_coupon,
+      resets: terms.reset_dates,
       floor: terms.global_floor,
       maturity: terms.reset_dates.at(-1),
     },
   })),
   forward_start: solved((terms) => ({
-    script: {
-      events: [
-        {
-          on: "maturity",
-          do: terms.form.startsWith("absolute")
-            ? "pay(notional * max(sign * (S - k * S0), 0))"
-            : "pay(notional * max(sign * (S / S0 - k), 0))",
-        },
-      ],
-    },
+    script: terms.form.startsWith("absolute")
+      ? "forwardStart"
+      : { events: [{ on: "maturity", do: "pay(shares * max(sign * (S / S0 - strike), 0))" }] },
     start: terms.strike_date,
-    data: { notional: terms.notional, sign: sign(terms), k: terms.strike_fraction, maturity: terms.maturity },
+    data: { shares: terms.notional, sign: sign(terms), strike: terms.strike_fraction, maturity: terms.maturity },
   })),
   variance_swap: solved(variance),
   volatility_swap: solved((terms) => variance({ ...terms, payoff: "volatility" })),
   corridor_variance_swap: solved(variance),
   napoleon: solved((terms) => ({
-    script: {
-      state: { low: NONE },
-      events: [
-        { on: "fixings", do: "low = min(low, S / last - 1); last = S" },
-        { on: "ends", do: `pay(notional * max(floors, coupons + low)); low = ${NONE}` },
-      ],
-    },
+    script: "napoleon",
     initial: terms.last_past_fixing,
     data: {
       notional: terms.notional,
@@ -323,59 +307,40 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
     const past = terms.first_period_past_fixings;
     const { periods } = terms;
     const fixings = periods.map((one: any) => one.fixing_dates.length);
-    const totals = fixings.map((count: number, k: number) => count + (k === 0 ? past.total : 0));
     return {
-      script: {
-        state: { inside: "pastInside" },
-        events: [
-          { on: "fixings", do: "if (S >= lower && S <= upper) inside += 1" },
-          { on: "payments", do: "pay(notional * rate * fractions * inside / totals); inside = 0" },
-          { on: "maturity", do: "pay(notional)" },
-        ],
-      },
+      script: "rangeAccrual",
       data: {
         notional: terms.notional,
         rate: terms.coupon_rate,
         lower: terms.lower,
         upper: terms.upper,
-        pastInside: past.inside,
+        past: past.inside,
         fixings: periods.flatMap((one: any) => one.fixing_dates),
         payments: periods.map((one: any) => one.payment_date),
         fractions: periods.map((one: any) => one.year_fraction),
-        totals,
+        totals: fixings.map((count: number, k: number) => count + (k === 0 ? past.total : 0)),
         maturity: periods.at(-1).payment_date,
       },
     };
   }),
-  ladder_option: solved((terms) => ({
-    script: {
-      state: { rung: terms.best_rung_already_reached },
-      events: [
-        {
-          on: "observations",
-          do: terms.rungs.map((rung: number) => `if (S >= ${rung}) rung = max(rung, ${rung})`).join("\n"),
-        },
-        { on: "maturity", do: "pay(quantity * max(S - strike, rung - strike, 0))" },
-      ],
-    },
-    data: {
-      quantity: terms.quantity,
-      strike: terms.strike,
-      observations: terms.observation_dates,
-      maturity: terms.observation_dates.at(-1),
-    },
-  })),
+  ladder_option: solved((terms) => {
+    const [first, second = first + 1] = terms.rungs as readonly number[];
+    return {
+      script: "ladder",
+      data: {
+        shares: terms.quantity,
+        strike: terms.strike,
+        observations: terms.observation_dates,
+        first,
+        step: second - first,
+        rungs: terms.rungs.length,
+        reached: terms.best_rung_already_reached,
+        maturity: terms.observation_dates.at(-1),
+      },
+    };
+  }),
   shark_fin: solved((terms) => ({
-    script: {
-      state: { out: false },
-      events: [
-        { on: "observations", do: "if (S / S0 >= knockOut) out = true" },
-        {
-          on: "maturity",
-          do: "pay(notional * (protection + (out ? rebate : participation * max(S / S0 - strike, 0))))",
-        },
-      ],
-    },
+    script: "sharkFin",
     initial: terms.initial_fixing,
     data: {
       notional: terms.notional,
@@ -389,38 +354,25 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
     },
   })),
   best_entry_note: solved((terms) => ({
-    script: {
-      state: { entry: terms.minimum_so_far ?? NONE },
-      events: [
-        { on: "entries", do: "entry = min(entry, S)" },
-        { on: "maturity", do: "pay(notional * (protection + participation * min(max(S / entry - 1, 0), cap)))" },
-      ],
-    },
+    script: "bestEntry",
     data: {
       notional: terms.notional,
       protection: terms.protection,
       participation: terms.participation,
       cap: terms.cap,
+      lowest: terms.minimum_so_far ?? NONE,
       entries: terms.entry_dates,
       maturity: terms.maturity,
     },
   })),
   asian_barrier: solved((terms) => ({
-    script: {
-      state: { total: "past", out: false },
-      events: [
-        {
-          on: "fixings",
-          do: `total += S; if (S ${terms.barrier_type.startsWith("up") ? ">=" : "<="} barrier) out = true`,
-        },
-        { on: "maturity", do: "pay(quantity * (out ? rebate : max(sign * (total / count - strike), 0)))" },
-      ],
-    },
+    script: "asianBarrier",
     data: {
-      quantity: terms.quantity,
+      shares: terms.quantity,
       sign: sign(terms),
       strike: terms.strike,
       barrier: terms.barrier,
+      side: terms.barrier_type.startsWith("up") ? 1 : -1,
       rebate: terms.rebate_at_maturity,
       past: terms.past_sum,
       count: terms.past_number + terms.fixing_dates.length,
@@ -429,16 +381,11 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
     },
   })),
   asian_floating_strike: solved((terms) => ({
-    script: {
-      state: { total: "past" },
-      events: [
-        { on: "fixings", do: "total += S" },
-        { on: "maturity", do: "pay(quantity * max(S - k * total / count, 0))" },
-      ],
-    },
+    script: "averageStrike",
     data: {
-      quantity: terms.quantity,
-      k: terms.strike_multiplier,
+      shares: terms.quantity,
+      sign: 1,
+      multiple: terms.strike_multiplier,
       past: terms.past_sum,
       count: terms.past_number + terms.fixing_dates.length,
       fixings: terms.fixing_dates,
@@ -452,65 +399,44 @@ export const scriptedCases: Readonly<Record<string, Solver>> = {
     bermudanAsian(terms, "max(sign * (sum / count - strike), 0)", { strike: terms.strike, sign: sign(terms) }),
   ),
   issuer_callable_worst_of: solved((terms) => {
-    const calls = terms.dates.filter((_: number, k: number) => terms.callable[k]);
+    const atCalls = (list: readonly number[]): readonly number[] => list.filter((_, k) => terms.callable[k]);
     return {
-      script: {
-        events: [
-          { on: "dates", do: "if (worst >= barriers) pay(notional * coupons)" },
-          { on: "calls", do: "call(notional * prices)" },
-          { on: "maturity", do: "pay(notional * (worst < knockIn ? worst : 1))" },
-        ],
-      },
+      script: "callableWorstOf",
       initial: terms.initial_fixings,
       data: {
         notional: terms.notional,
-        dates: terms.dates,
+        observations: terms.dates,
         coupons: terms.coupons,
         barriers: terms.coupon_barriers,
-        calls,
-        prices: terms.call_price.filter((_: number, k: number) => terms.callable[k]),
+        calls: atCalls(terms.dates),
+        prices: atCalls(terms.call_price),
         knockIn: terms.knock_in_level,
         maturity: terms.dates.at(-1),
       },
     };
   }),
   himalaya: solved((terms) => ({
-    script: {
-      state: { left: { each: 1 }, locked: 0 },
-      events: [
-        {
-          on: "selections",
-          do: `
-            let top = -${NONE}
-            for (x in S) if (left[x] > 0.5) top = max(top, S[x] / S0[x] - 1)
-            let isFound = false
-            for (x in S) if (!isFound && left[x] > 0.5 && S[x] / S0[x] - 1 >= top) { left[x] = 0; isFound = true }
-            locked += ${terms.locked_return_floored_at_zero ? "max(top, 0)" : "top"}`,
-        },
-        { on: "maturity", do: "pay(notional * max(locked / count - strike, 0))" },
-      ],
-    },
+    script: "himalaya",
     initial: terms.initial_fixings,
     data: {
       notional: terms.notional,
-      strike: terms.strike,
-      count: terms.selection_dates.length,
       selections: terms.selection_dates,
+      count: terms.selection_dates.length,
+      floor: terms.locked_return_floored_at_zero ? 0 : -1,
+      strike: terms.strike,
       maturity: terms.selection_dates.at(-1),
     },
   })),
-  dual_digital: solved((terms) => {
-    const [a, b] = (terms.directions as string[]).map((one, i) => `S.${"AB"[i]} ${one} levels.${"AB"[i]}`);
-    return {
-      script: { events: [{ on: "observations", do: `if (${a} && ${b}) pay(notional / count)` }] },
-      data: {
-        notional: terms.notional,
-        count: terms.observation_dates.length,
-        levels: { A: terms.levels[0], B: terms.levels[1] },
-        observations: terms.observation_dates,
-      },
-    };
-  }),
+  dual_digital: solved((terms) => ({
+    script: "dualDigital",
+    data: {
+      notional: terms.notional,
+      observations: terms.observation_dates,
+      count: terms.observation_dates.length,
+      levels: { A: terms.levels[0], B: terms.levels[1] },
+      sides: { A: sideOf(terms.directions[0]), B: sideOf(terms.directions[1]) },
+    },
+  })),
   basket_asian: solved((terms) => ({
     script: {
       state: { total: 0 },
