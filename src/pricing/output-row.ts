@@ -12,7 +12,7 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../base/errors.ts";
-import { roundingError, VolatilityError } from "../pde/fdm/index.ts";
+import { VolatilityError } from "../pde/fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Engine } from "./backend.ts";
 import {
@@ -25,6 +25,7 @@ import {
 } from "./columns/result-columns.ts";
 import type { Settings } from "./options.ts";
 import type { TradeKind } from "./plan/kind.ts";
+import { roundingError } from "./plan/method.ts";
 
 /** A priced batch from which results are made. */
 export interface OutputRows {

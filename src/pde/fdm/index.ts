@@ -36,9 +36,7 @@ export type { Grid } from "./mesh/grid.ts";
 /** @internal */
 export { type AdaptiveBatch, AdaptiveRow, type RowSettings } from "./adaptive/adaptive-row.ts";
 /** @internal */
-export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
-/** @internal */
-export { roundingError } from "./adaptive/error-estimate.ts";
+export { type Direction, Slopes } from "./adaptive/slopes.ts";
 /** @internal */
 export { type ErrorModel, errorModelOf, firstResolution, lacksErrorExpansion } from "./adaptive/error-model.ts";
 /** @internal */
@@ -50,7 +48,7 @@ export {
   SpotReader,
 } from "./adaptive/extrapolation.ts";
 /** @internal */
-export { BatchSolver, largestNodes } from "./execute/batch.ts";
+export { BatchSolver, largestDifferentiated, largestNodes } from "./execute/batch.ts";
 /** @internal */
 export { fineGrid, grids, gridsOn, type Resolution } from "./mesh/grid.ts";
 /** @internal */

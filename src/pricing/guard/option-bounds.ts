@@ -1,10 +1,9 @@
-import { roundingError } from "../../pde/fdm/index.ts";
 import type { SessionOf } from "../backend.ts";
 import { spotMoveOf, ResultColumns } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { closedForm } from "../methods/closed-form/closed-form.ts";
 import { type TradeBounds, type Range, UNBOUNDED } from "../plan/kind.ts";
-import type { Batch, MethodSession, PricingMethod } from "../plan/method.ts";
+import { type Batch, type MethodSession, type PricingMethod, roundingError } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { averageBounds, basketBounds, lookbackBounds, swingBounds } from "./payoffs.ts";

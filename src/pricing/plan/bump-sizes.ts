@@ -4,15 +4,14 @@
  * | method | from the solution | differences |
  * | --- | --- | --- |
  * | closed form, integral equation | all | none |
- * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
+ * | finite differences, one factor | all in f32, else delta, gamma, theta | to one side, tiny, on the same mesh |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
  * | trees | none | central; gamma over some points of the tree |
  * | convolutions | none | of fourth order in the spot, else central, in standard deviations: rights/differences.ts |
  * | paths | first ones, where nothing jumps | central, on the same random numbers; to one side next to a barrier |
  */
-import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
+import { type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
 import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "../../base/differences.ts";
-import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import { mayEndEarly, type Terms } from "../terms.ts";
@@ -38,9 +37,6 @@ const TIME_STEP = { event: 0.5, bend: 5e-3 } as const;
 /** A move of rates, and the most that it may move the forward of the last date by, in standard deviations. */
 const RATE = 1e-3;
 const RATE_DEVIATIONS = 0.1;
-/** The share of its distance to 0 that a rate moves by at most on meshes with early exercise, and the least move. */
-const CLEAR = 0.9;
-const MIN_RATE = 1e-3;
 /** The moves of volatilities on grids, on trees, and on paths: there at most, and relative to the volatility. */
 const VOLATILITY = { grid: 2e-3, tree: 0.01, path: 0.01, pathRelative: 0.03 } as const;
 /** The moves of correlations: to both sides and to one side on grids, and on paths. */
@@ -78,24 +74,27 @@ const ofVolatility = (by: number, volatility: Volatility): Step => ({
 });
 
 /**
- * Returns the bump sizes for one-factor meshes. A European solution is smooth in its parameters, so in f64 a forward
- * difference of extrapolated values with a tiny step suffices. With early exercise the boundary moves between nodes as
- * parameters change, which leaves noise of about 1e-6 of the spot. Differences are then central and wide, of the fine
- * solution alone, because extrapolation would amplify the noise. In f32 they are wide because of rounding.
+ * The moves of volatility, relative to it, and of rates on one-factor meshes: by the derivatives of a scheme, of
+ * solutions, and of solutions in f32, whose rounding asks for wide ones.
  */
-export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): BumpsOnMeshes {
-  const { american, exerciseTimes, expiry } = problem;
+const ON_MESH = {
+  derivatives: { volatility: 1e-6, rate: 1e-7 },
+  solutions: { volatility: 1e-5, rate: 1e-6 },
+  f32: { volatility: 0.05, rate: 0.01 },
+} as const;
+
+/**
+ * Returns the moves of volatility and rates in whose directions one-factor meshes tell slopes. Small moves tell the
+ * slope of the very value, as no exercise begins or ends within them.
+ */
+export function movesOnMeshes(
+  problem: OneFactorProblem,
+  kind: keyof typeof ON_MESH,
+): { readonly volatility: number; readonly rate: number } {
+  const { expiry } = problem;
   const sigma = Math.sqrt(totalVariance(problem) / expiry);
-  if (precision !== "f32" && !american && exerciseTimes === undefined)
-    return { isSmooth: true, volatility: 1e-4 * sigma, rate: 1e-6 };
-  const wide = precision === "f32" ? 2.5 : 1;
-  // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are curved
-  // in them. And where volatility is little, no further than a tenth of a standard deviation, of the forward.
-  const ofYear = Math.min(Math.max(0.004 / Math.sqrt(expiry), 0.002), 0.006) * wide;
-  // And not across 0, where the exercise of puts begins, if there is some way to it.
-  const nearest = Math.min(...problem.rates.values.map(Math.abs));
-  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry), Math.max(CLEAR * nearest, MIN_RATE));
-  return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
+  const { volatility, rate } = ON_MESH[kind];
+  return { volatility: volatility * sigma, rate: Math.min(rate, (RATE_DEVIATIONS * sigma) / Math.sqrt(expiry)) };
 }
 
 /** The correlation from which two assets part by less than what moves of a spot on paths are. */

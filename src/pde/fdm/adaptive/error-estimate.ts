@@ -1,4 +1,4 @@
-import { fn, type Precision, real } from "../../../kernel/index.ts";
+import { fn, real } from "../../../kernel/index.ts";
 import type { Grid, Resolution } from "../mesh/grid.ts";
 import type { ErrorModel } from "./error-model.ts";
 import { power } from "../../../base/elementary.ts";
@@ -86,16 +86,6 @@ const FLOOR = 5e-9;
 const FIRST_FLOOR = 2e-7;
 
 /**
- * Returns the estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy.
- * Its constants were measured on the reference cases.
- *
- * @param size the size of the value; of a difference the sum of the sizes of both values.
- */
-export function roundingError(precision: Precision, spot: number, size: number): number {
-  return precision === "f32" ? 3e-6 * spot + 1e-5 * Math.abs(size) : 1e-12 * (spot + Math.abs(size));
-}
-
-/**
  * Estimates the error that remains in an extrapolated value, in the currency.
  *
  * After a single resolution the estimate is a fraction of the leading errors that extrapolation removed. The
@@ -147,23 +137,27 @@ const LAYER = 9;
 const MIN_REFINEMENT = 1.9;
 
 /** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
-const NOISE = 0.06;
+export const BOUNDARY_NOISE = 0.06;
 
 /**
  * The largest error in the value of an American call or put that comes from the exercise boundary lying between two
  * nodes, in the currency, as a function of the spot:
  *
- *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot reaches B in time.
+ *   BOUNDARY_NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²),
  *
- * V″ jumps by J at the boundary B. As B moves between nodes h apart, the error oscillates with amplitude of order J·h²,
- * which two meshes cannot reveal. B is the approximation of Barone-Adesi and Whaley (1987) for mean coefficients. P
- * assumes a Brownian motion in ln S. It is "none" where early exercise is never optimal, and "unknown" where no formula
- * tells B.
+ * where P is the probability that the spot reaches B in time. V″ jumps by J at the boundary B. As B moves between nodes
+ * h apart, the error oscillates with amplitude of order J·h², which two meshes cannot reveal. B is the approximation of
+ * Barone-Adesi and Whaley (1987) for mean coefficients. P assumes a Brownian motion in ln S. It is "none" where early
+ * exercise is never optimal, and "unknown" where no formula tells B.
  */
 export type BoundaryNoise = "none" | "unknown" | KnownNoise;
 
 interface KnownNoise {
   readonly boundary: number;
+  /** The width of the mesh cell that contains it. */
+  readonly cell: number;
+  /** What is gained a year by exercise there, in the currency. */
+  readonly gain: number;
   /** The noise of a spot at the boundary. */
   readonly noise: number;
   /** The drift and the standard deviation of ln S over the life. */
@@ -189,7 +183,9 @@ export function boundaryNoise({ problem, mesh }: Pick<Grid, "problem" | "mesh">)
   const gain = rate * (boundary - strike) - carry * boundary;
   return {
     boundary,
-    noise: (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary),
+    cell: Math.abs(h),
+    gain,
+    noise: (BOUNDARY_NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary),
     drift: carry * expiry - 0.5 * variance,
     deviation: Math.sqrt(variance),
   };

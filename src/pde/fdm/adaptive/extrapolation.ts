@@ -57,6 +57,20 @@ export class InstancePool {
     this.#drift.length = count;
   }
 
+  /**
+   * Has the value of an instance differentiated by the inputs of its scheme, and returns the index of the instance that
+   * has the derivatives: the same where it is still to be solved, otherwise a new one.
+   */
+  differentiate(number: number): number {
+    const differentiated = { ...this.#instances[number], differentiated: true };
+    if (number >= this.solved) {
+      this.#instances[number] = differentiated;
+      return number;
+    }
+    this.add({ ...differentiated, reading: "window" }, this.#drift[number]);
+    return this.count - 1;
+  }
+
   instance(number: number): Instance {
     return this.#instances[number];
   }

@@ -14,7 +14,7 @@ import {
   SAME_DATE,
 } from "../problem/one-factor.ts";
 import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
-import type { CoefficientWriter } from "../operator/coefficients.ts";
+import type { CoefficientSink } from "../operator/coefficients.ts";
 import { DORMANT_END } from "./barrier.ts";
 
 /** A node index beyond the last node of every mesh. */
@@ -41,7 +41,7 @@ function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, befor
  * spot.
  */
 export function putBarriers(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   mesh: Mesh,
   time: number,
@@ -58,7 +58,7 @@ export function putBarriers(
  * (`DORMANT_END`), and what is held.
  */
 function putEnd(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   level: KnockOut | MonitoredLevel | undefined,
   none: number,
   problem: OneFactorProblem,
@@ -76,7 +76,7 @@ function putEnd(
 
 /** Writes the coefficients of the knock-outs on a date: five reals for each barrier (`knockOut`). */
 function putKnockOuts(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   mesh: Mesh,
   time: number,
@@ -177,7 +177,7 @@ function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
  * spot across. There are seven reals for each barrier; `knockOut` reads them with `crossing`.
  */
 export function putCrossings(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   mesh: Mesh,
   dividend: DiscreteDividend,
@@ -270,7 +270,7 @@ function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): 
  * of today's spot.
  */
 export function putKnockIns(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   mesh: Mesh,
   time: number,
@@ -299,7 +299,7 @@ export function putKnockIns(
  * (`crossInReals`), where the dividend may carry the spot across a barrier.
  */
 export function putKnockInCrossings(
-  rows: CoefficientWriter,
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   mesh: Mesh,
   dividend: DiscreteDividend,

@@ -4,7 +4,7 @@ import { LiveNodes, Rows, SUBNORMAL_GUARD } from "../operator/matrix.ts";
 import { NEVER_EXERCISED, payDividend } from "./dates.ts";
 
 /** The number of coefficients of one barrier on a date; see `knockOut`. */
-const SETTING_REALS = 5;
+export const SETTING_REALS = 5;
 const END_REALS = 3;
 /** The number of coefficients of one barrier on the date of a dividend that may take the spot across it. */
 export const CROSSING_REALS = SETTING_REALS + 2;
@@ -88,6 +88,12 @@ export const readLive = (barriers: number) =>
       };
     },
   });
+
+/** Returns the places of the prescribed values at the ends of the live nodes among the coefficients of a date. */
+export const endValues = (barriers: number): { readonly low: number; readonly high: number } => ({
+  low: SETTING_REALS * barriers + 2,
+  high: SETTING_REALS * barriers + END_REALS + 2,
+});
 
 /** Returns the function that reads the prescribed values at the ends of the live nodes. */
 export const readHeld = (barriers: number) =>

@@ -131,7 +131,10 @@ export const iteratePolicy = (varying: boolean) =>
     },
   });
 
-/** Returns the function that makes one time step with early exercise by `iteratePolicy`, for products of books. */
+/**
+ * Returns the function that makes one time step with early exercise by `iteratePolicy`, for products of books. It
+ * leaves y in z, and the exercised nodes in `active`.
+ */
 export const policyStep = () =>
   fn({
     name: "policyStep",

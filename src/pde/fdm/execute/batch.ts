@@ -5,10 +5,12 @@ import { Arena } from "../mesh/pinned-mesh.ts";
 import type { Instance } from "./instance.ts";
 import { coefficientCount } from "./coefficients.ts";
 import type { InstanceValues } from "../read/solution.ts";
-import { Launch, LaunchMemory } from "./launch.ts";
+import { Launch } from "./launch.ts";
+import { LaunchMemory } from "./launch-memory.ts";
 import { timeDependentReals } from "../time/forward.ts";
 import { EventLoopYielder } from "../../../base/event-loop.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
+import { layerCount } from "./option/reversed.ts";
 import { solverKernel } from "./option/kernel.ts";
 import { blockReals } from "../operator/coefficients.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
@@ -26,6 +28,15 @@ const LAUNCH_BYTES = 128 * 2 ** 20;
  * some ten factorisations, results.
  */
 const CLOSED_FORM_INSTANCE_REALS = 80;
+/**
+ * Instances that keep their layers: few in a launch, so that the rows of layers that an item reads and writes are near
+ * each other.
+ */
+const DIFFERENTIATED_INSTANCES = 16;
+/** The further private arrays of instances that are differentiated, and the least memory for their layers. */
+const DIFFERENTIATED_ARRAYS = 5;
+const MIN_PRIVATE_LAYERS = 8192;
+const DIFFERENTIATED_VECTORS = { vectors: 2 } as const;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
@@ -41,14 +52,21 @@ export function largestNodes(
 ): number {
   const roomsOf = (split: Split): readonly number[] =>
     split === "item"
-      ? itemCapacities(device, precision, scheme)
+      ? itemCapacities(device, precision, PRIVATE_ARRAYS[scheme])
       : CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined);
   return Math.max(0, ...splits.flatMap(roomsOf));
 }
 
-/** The node capacities of kernels for items, ascending. */
-const itemCapacities = (device: Device, precision: Precision, scheme: SolverVariant["exercise"]): readonly number[] =>
-  privateSizes(device, CAPACITIES, PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
+/** Returns the largest number of nodes of an instance whose value an item can differentiate; 0 if there is none. */
+export const largestDifferentiated = (
+  device: Device,
+  precision: Precision,
+  scheme: SolverVariant["exercise"],
+): number => Math.max(0, ...itemCapacities(device, precision, PRIVATE_ARRAYS[scheme] + DIFFERENTIATED_ARRAYS));
+
+/** The node capacities of kernels for items with a number of private arrays, ascending. */
+const itemCapacities = (device: Device, precision: Precision, arrays: number): readonly number[] =>
+  privateSizes(device, CAPACITIES, arrays * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
 
 /**
  * A solver of one-factor instances on a device; instances with equal patterns share a launch. It keeps compiled kernels
@@ -95,7 +113,7 @@ export class BatchSolver implements Disposable {
           kernel,
           split,
           part.map((index) => instances[index]),
-          variant.homogeneous,
+          variant,
         );
         launch.start();
         const finished = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
@@ -120,11 +138,15 @@ export class BatchSolver implements Disposable {
       split === "item" ||
       (teamCapacity(this.device, this.precision, mesh.count, split) !== undefined &&
         (split !== "half-subgroup" || mayShare(instance, this.precision)));
-    return needsItems(problem) ? "item" : (wanted.find(fits) ?? "item");
+    return needsItems(problem) || instance.differentiated ? "item" : (wanted.find(fits) ?? "item");
   }
 
   private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
-    return this.device.compile(solverKernel(variant, teamOf(split), homogeneous), { precision: this.precision });
+    // The way back has so many arrays that with fewer instances side by side they stay nearer to a CPU's core.
+    const isLong = variant.differentiated === true && variant.exercise !== "policy";
+    const vectors = isLong ? DIFFERENTIATED_VECTORS : {};
+    const kernel = solverKernel(variant, teamOf(split), homogeneous);
+    return this.device.compile(kernel, { precision: this.precision, ...vectors });
   }
 
   private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {
@@ -137,7 +159,10 @@ export class BatchSolver implements Disposable {
       barriers: grid.problem.barriers?.length ?? 0,
       knockIns: grid.problem.knockIns?.levels.length ?? 0,
       closed: grid.table === undefined,
-      homogeneous: split === "item" && keepsFactors(instance) && this.hasRoomForRows(grid, capacity),
+      // The way back factors again where the way to today did.
+      homogeneous:
+        split === "item" && !instance.differentiated && keepsFactors(instance) && this.hasRoomForRows(grid, capacity),
+      ...(instance.differentiated ? { differentiated: true, privateLayers: this.privateLayers(grid, capacity) } : {}),
       points: grid.problem.spots.length > 1,
       capacity,
       ...(formula === undefined ? {} : { volatility: formula.shape }),
@@ -153,6 +178,15 @@ export class BatchSolver implements Disposable {
     return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
   }
 
+  /** Returns the reals of private memory in which an item keeps its layers, in powers of 2; 0 without room for them. */
+  private privateLayers({ scheme, time, mesh }: Instance["grid"], capacity: number): number {
+    const needed = layerCount(time, scheme) * mesh.count;
+    const size = MIN_PRIVATE_LAYERS * 2 ** Math.max(Math.ceil(Math.log2(needed / MIN_PRIVATE_LAYERS)), 0);
+    const arrays = PRIVATE_ARRAYS[scheme] + DIFFERENTIATED_ARRAYS;
+    const bytes = (arrays * capacity + size) * bytesOf(this.precision);
+    return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes ? size : 0;
+  }
+
   /** @throws SpecError the mesh is larger than the device allows in this split */
   private capacity({ mesh, scheme, problem }: Instance["grid"], split: Split): number {
     const needed = mesh.count;
@@ -165,7 +199,7 @@ export class BatchSolver implements Disposable {
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${max} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
       );
-    return itemCapacities(this.device, this.precision, arrays).find((size) => size >= needed)!;
+    return itemCapacities(this.device, this.precision, PRIVATE_ARRAYS[arrays]).find((size) => size >= needed)!;
   }
 
   /**
@@ -174,8 +208,10 @@ export class BatchSolver implements Disposable {
    * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Surfaces take some 100 kB an
    * instance.
    */
-  private instancesPerLaunch({ grid, problem, surface }: Instance): number {
-    const [instances, own] = grid.table === undefined ? [1024, CLOSED_FORM_INSTANCE_REALS] : [512, grid.mesh.count * 4];
+  private instancesPerLaunch({ grid, problem, surface, differentiated }: Instance): number {
+    const [usual, ofMesh] = grid.table === undefined ? [1024, CLOSED_FORM_INSTANCE_REALS] : [512, grid.mesh.count * 4];
+    const instances = differentiated ? DIFFERENTIATED_INSTANCES : usual;
+    const own = differentiated ? ofMesh + grid.mesh.count * (grid.time.steps.length + grid.time.events.length) : ofMesh;
     const words =
       own +
       (grid.scheme === "time-dependent" ? timeDependentReals(grid.time) : 0) +
@@ -184,7 +220,7 @@ export class BatchSolver implements Disposable {
       (surface === undefined ? 0 : blockReals(surface.surface, grid.time.factorisations));
     const max = maxInstancesPerLaunch(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
     const { parallelism } = this.device;
-    return Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max);
+    return Math.min(surface === undefined && !differentiated ? Math.max(instances, 2 * parallelism) : parallelism, max);
   }
 }
 
@@ -226,9 +262,9 @@ function grouped(instances: readonly Instance[]): number[][] {
   // Part by part: most instances share the very strings, which are found without a comparison, and none is joined.
   const root: Branch = new Map();
   const all: number[][] = [];
-  const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
+  const indicesLike = ({ grid, formula, surface, reading, differentiated }: Instance): number[] => {
     let branch = root;
-    for (const part of [grid.time.key, grid.key, reading, surface?.surface.spots.length]) {
+    for (const part of [grid.time.key, grid.key, reading, differentiated, surface?.surface.spots.length]) {
       let next = branch.get(part);
       if (next === undefined) branch.set(part, (next = new Map()));
       branch = next as Branch;
@@ -271,6 +307,7 @@ function sharesLaunch(a: Instance, b: Instance): boolean {
     a.grid.time.key === b.grid.time.key &&
     a.grid.key === b.grid.key &&
     a.reading === b.reading &&
+    a.differentiated === b.differentiated &&
     b.formula === undefined &&
     b.surface === undefined
   );

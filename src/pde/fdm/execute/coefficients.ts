@@ -1,11 +1,10 @@
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
-import type { DiscreteDividend } from "../../../market/index.ts";
 import { putBarriers, putCrossings, putKnockInCrossings, putKnockIns } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { volatilitiesAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { coefficientReals, CoefficientWriter } from "../operator/coefficients.ts";
+import { coefficientReals, type CoefficientSink, CoefficientWriter } from "../operator/coefficients.ts";
 import { BARRIERS, DIVIDEND, REFACTOR, type TimeGrid } from "../time/time-grid.ts";
 import { barrierReals, CROSSING_REALS, crossInReals, knockInReals } from "../conditions/barrier.ts";
 
@@ -151,23 +150,24 @@ export function dividendReals({ barriers, knockIns }: OneFactorProblem): number 
   return 2 + CROSSING_REALS * count + crossInReals(count, knockIns?.levels.length ?? 0);
 }
 
-/** The dividend that ends time step i. */
-function putDividend(
-  rows: CoefficientWriter,
+/** Writes the coefficients of the dividend that ends time step i, whose amounts may be other ones than the grid's. */
+export function putDividend(
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   { mesh, time: { steps, events } }: InstanceProblem["grid"],
   i: number,
 ): void {
   const { dividend, time } = events[steps[i].segment - 1];
-  const { proportional, cash } = dividend as DiscreteDividend;
-  rows.put(1 - proportional);
-  rows.put(cash / problem.spots[0]);
-  if (problem.knockIns !== undefined) putKnockInCrossings(rows, problem, mesh, dividend as DiscreteDividend, time);
-  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend as DiscreteDividend, time);
+  const paid = problem.dividends.find((one) => one.time === time) ?? dividend!;
+  rows.put(1 - paid.proportional);
+  rows.put(paid.cash / problem.spots[0]);
+  if (problem.knockIns !== undefined) putKnockInCrossings(rows, problem, mesh, paid, time);
+  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, paid, time);
 }
 
-function putEvent(
-  rows: CoefficientWriter,
+/** Writes the coefficients of the barriers at the end of a segment: at expiry, or on a date. */
+export function putEvent(
+  rows: CoefficientSink,
   problem: OneFactorProblem,
   { mesh, time: { dates } }: InstanceProblem["grid"],
   segment: number,
@@ -202,7 +202,10 @@ const PLACES = [0.5, ...Array.from({ length: PARTS }, (_, k) => GAUSS.map(([at])
  * Returns, for each factorisation, the ratio of the mean of a formula's σ² over the step to that in its middle, at a
  * kink of the payoff: values at many spots have one ratio.
  */
-function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem, factored: readonly number[]): Float64Array {
+export function meansOverMiddle(
+  { diffusion, payoff, spots }: OneFactorProblem,
+  factored: readonly number[],
+): Float64Array {
   const [price = spots[0]] = payoff.kinks;
   const ratios = new Float64Array(factored.length / 3);
   const times = new Float64Array(PLACES.length * ratios.length);
@@ -222,13 +225,16 @@ function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem, factore
   return ratios;
 }
 
-const square = (x: number): number => x * x;
-const identity = (x: number): number => x;
+/** Returns x². */
+export const square = (x: number): number => x * x;
+/** Returns x. */
+export const identity = (x: number): number => x;
 
 /**
- * The means of g(f) over steps, asked for backward in time: exactly a piece's own value where a step lies in one piece.
+ * Returns the function for means of g(f) over steps, asked for backward in time: exactly a piece's own value where a
+ * step lies in one piece.
  */
-function meansOf(f: PiecewiseConstant, g: (value: number) => number): (from: number, to: number) => number {
+export function meansOf(f: PiecewiseConstant, g: (value: number) => number): (from: number, to: number) => number {
   const { times } = f;
   const values = f.values.map(g);
   let piece = times.length;

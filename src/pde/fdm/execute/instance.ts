@@ -35,6 +35,8 @@ export interface Instance {
   /** The volatility surface σ(t, S) with its parallel shift. Surfaces with the same number of spots share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: SolutionPart;
+  /** True where the value at today's spot is differentiated by the inputs of the scheme, too. */
+  readonly differentiated: boolean;
 }
 
 /**
@@ -63,6 +65,7 @@ export function instance(
     formula: diffusion.kind === "formula" ? kernelVolatility(diffusion.sigma) : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
     reading,
+    differentiated: false,
   };
 }
 
@@ -89,11 +92,10 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
 const BESIDE = 1e-9;
 
 /**
- * σ(S)²S² node by node; none at S = 0, where the spot stays. At a node where σ(S) jumps the cell's two halves have one
- * each, h₋ and h₊ wide, and in all (h₋ + h₊)/(h₋/σ₋² + h₊/σ₊²): time passes as the
- * reciprocal of σ² does.
+ * Returns σ(S)²S² node by node; none at S = 0, where the spot stays. At a node where σ(S) jumps the cell's two halves
+ * have one each, h₋ and h₊ wide, and in all (h₋ + h₊)/(h₋/σ₋² + h₊/σ₊²): time passes as the reciprocal of σ² does.
  */
-function localVariances({ diffusion }: OneFactorProblem, nodes: Float64Array): Float64Array {
+export function localVariances({ diffusion }: OneFactorProblem, nodes: Float64Array): Float64Array {
   const jumps = diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
   const varianceAt = (spot: number): number => volatilityAt(diffusion, spot, 0) ** 2;
   const last = nodes.length - 1;

@@ -1,5 +1,4 @@
-import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "../../../device/index.ts";
-import { hostRealType, type Precision } from "../../../kernel/index.ts";
+import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../../device/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
 import { flagsOfKept, type Instance, keptRows, neededFlags, surfaceTable, type SurfaceTable } from "./instance.ts";
@@ -9,87 +8,14 @@ import { isKnockedIn } from "../problem/one-factor.ts";
 import { coefficientCount, putCoefficients, discretisedProblem } from "./coefficients.ts";
 import { encodedSteps } from "../time/time-grid.ts";
 import { CLOSED_FORM_REALS, putVolatilities, volatilityReals } from "../operator/coefficients.ts";
+import type { SolverVariant } from "./option/plan.ts";
 import { EXERCISED, realsPerPoint } from "./option/values.ts";
+import type { LaunchMemory, Packed } from "./launch-memory.ts";
+import { inputCountOf, isLimited } from "./inputs.ts";
+import { layerCount, layersPerStep, reversedProgram, stepInputs } from "./option/reversed.ts";
 import { launchSize, type Split } from "./split.ts";
 
 type Reals = Float64Array | Float32Array;
-
-/** Returns a function for host arrays of a length, with anything in them: one array that grows and is used again. */
-function growing<T extends Reals | Int32Array>(make: (length: number) => T): (length: number) => T {
-  let values = make(0);
-  return (length) => {
-    if (values.length < length) values = make(length);
-    return values.subarray(0, length) as T;
-  };
-}
-
-/** The host arrays from which one launch is filled. */
-interface Packed {
-  readonly table: (length: number) => Reals;
-  readonly coefficients: (length: number) => Reals;
-  readonly starts: (length: number) => Int32Array;
-}
-
-/**
- * A pool of buffers and host arrays that successive launches reuse, because allocating and clearing them costs as much
- * as the arithmetic.
- */
-export class LaunchMemory implements Disposable {
-  readonly device: Device;
-  /** The element type of buffers of reals. */
-  readonly element: "f64" | "f32";
-  readonly #free: DeviceBuffer[] = [];
-  readonly #all = new Set<DeviceBuffer>();
-  /** Two: one launch is packed while the one before it waits to be recorded. */
-  readonly #packed: readonly [Packed, Packed];
-  #turn = 0;
-
-  constructor(device: Device, precision: Precision) {
-    this.device = device;
-    this.element = hostRealType(precision);
-    const reals = (): Packed["table"] =>
-      growing((length) => (this.element === "f64" ? new Float64Array(length) : new Float32Array(length)));
-    const starts = (): Packed["starts"] => growing((length) => new Int32Array(length));
-    const packed = (): Packed => ({ table: reals(), coefficients: reals(), starts: starts() });
-    this.#packed = [packed(), packed()];
-  }
-
-  /** Returns a buffer of at least `length` elements, whose contents are undefined. */
-  take<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
-    const index = this.#free.findIndex(
-      (buffer) => buffer.element === element && buffer.length >= length && buffer.length <= 2 * length + 1024,
-    );
-    if (index >= 0) return this.#free.splice(index, 1)[0] as DeviceBuffer<E>;
-    if (this.#free.length > MAX_FREE) this.#discard(this.#free.splice(0, MAX_FREE / 2));
-    const buffer = this.device.createBuffer(element, length);
-    this.#all.add(buffer);
-    return buffer;
-  }
-
-  give(buffers: readonly DeviceBuffer[]): void {
-    this.#free.push(...buffers);
-  }
-
-  /** Returns host arrays for a launch, which stay valid until the call after next. */
-  pack(): Packed {
-    this.#turn = 1 - this.#turn;
-    return this.#packed[this.#turn];
-  }
-
-  [Symbol.dispose](): void {
-    this.#discard([...this.#all]);
-    this.#free.length = 0;
-  }
-
-  #discard(buffers: readonly DeviceBuffer[]): void {
-    for (const buffer of buffers) {
-      this.#all.delete(buffer);
-      buffer[Symbol.dispose]();
-    }
-  }
-}
-
-const MAX_FREE = 32;
 
 /** Half of the value that stands for exercise; in units of the spot no value comes near it. */
 const MAX = 0.5 * EXERCISED;
@@ -99,6 +25,7 @@ interface Output {
   readonly values: Reals;
   readonly pitch: number;
   readonly windowReals: number;
+  readonly outputs: number;
 }
 
 /** One instance's column of what a launch gives. */
@@ -125,6 +52,11 @@ class Column implements InstanceValues {
     return window;
   }
 
+  derivative(k: number): number {
+    const { values, pitch, outputs } = this.output;
+    return values[(outputs + k) * pitch + this.instance] * this.scale;
+  }
+
   spots(column: Float64Array): void {
     const { instance, scale } = this;
     const { values, pitch, windowReals } = this.output;
@@ -147,6 +79,7 @@ export class Launch {
   private readonly kernel: CompiledKernel;
   private readonly split: Split;
   private readonly homogeneous: boolean;
+  private readonly privateLayers: number;
   private readonly instances: readonly Instance[];
   private readonly pitch: number;
   /** 1, or 0 where only points are read. */
@@ -157,6 +90,8 @@ export class Launch {
   /** The numbers of values of an instance: those of its window, and all of them. */
   private readonly windowReals: number;
   private readonly outputs: number;
+  /** The number of inputs by which an instance's value is differentiated; 0 where it is not. */
+  private readonly inputs: number;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
   private readonly table: Reals;
@@ -166,27 +101,29 @@ export class Launch {
   private readonly buffers: DeviceBuffer[] = [];
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
-  /** Packs the data of instances. `kernel` must be compiled for `split`; `homogeneous`: see `SolverVariant`. */
+  /** Packs the data of instances. `kernel` must be compiled for `split` and the variant. */
   constructor(
     memory: LaunchMemory,
     kernel: CompiledKernel,
     split: Split,
     instances: readonly Instance[],
-    homogeneous: boolean,
+    { homogeneous = false, privateLayers = 0 }: Pick<SolverVariant, "homogeneous" | "privateLayers">,
   ) {
     this.memory = memory;
     this.kernel = kernel;
     this.split = split;
     this.homogeneous = homogeneous;
+    this.privateLayers = privateLayers;
     this.instances = instances;
     // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
-    this.pitch = ((instances.length + 63) & ~63) + 8;
+    this.pitch = instances[0].differentiated ? ((instances.length + 7) & ~7) + 8 : ((instances.length + 63) & ~63) + 8;
     const [{ grid, reading }] = instances;
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
     this.closed = grid.table === undefined;
     this.windowReals = (this.closed ? 2 : 1) * this.windows * WINDOW;
     this.outputs = this.windowReals + this.points;
+    this.inputs = instances[0].differentiated ? inputCountOf(grid) : 0;
     this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
     this.surface = instances[0].surface && surfaceTable(instances);
@@ -198,8 +135,10 @@ export class Launch {
   start(): void {
     const { grid } = this.instances[0];
     const { device, element } = this.memory;
-    this.out = this.buffer(element, this.outputs * this.pitch);
     const programRows = encodedSteps(this.flags, grid.time.homogeneous);
+    const isKept = this.inputs > 0 && this.privateLayers === 0;
+    const layers = isKept ? layerCount(grid.time, grid.scheme) * grid.mesh.count : 0;
+    this.out = this.buffer(element, (this.outputs + this.inputs + layers) * this.pitch);
     device.launch(
       this.kernel,
       {
@@ -213,7 +152,7 @@ export class Launch {
         firstExercised: grid.firstExercised,
         table: this.filled(element, this.table),
         coefficients: this.filled(element, this.coefficients),
-        flags: this.filled("i32", programRows),
+        flags: this.filled("i32", this.inputs > 0 ? joined(programRows, this.wayBack(programRows)) : programRows),
         start: this.filled("i32", this.starts),
         out: this.out,
       },
@@ -223,11 +162,26 @@ export class Launch {
 
   async finish(): Promise<InstanceValues[]> {
     if (this.out === undefined) return [];
-    const { pitch, windowReals } = this;
-    const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
+    const { pitch, windowReals, outputs, inputs } = this;
+    const values = await this.memory.device.read(this.out, 0, (outputs + inputs) * pitch);
     this.memory.give(this.buffers);
-    const output = { values, pitch, windowReals };
+    const output = { values, pitch, windowReals, outputs };
     return this.instances.map(({ grid }, l) => new Column(output, l, grid));
+  }
+
+  /** What an item needs to go back from today: behind the results are the derivatives, then the kept layers. */
+  private wayBack(program: Int32Array): Int32Array {
+    const { outputs, inputs } = this;
+    const { grid } = this.instances[0];
+    const places = {
+      layersAt: outputs + inputs,
+      gradientAt: outputs,
+      inputs,
+      perStep: stepInputs(grid.shape),
+      layersPerStep: layersPerStep(grid.scheme),
+      isLimited: this.instances.some(isLimited),
+    };
+    return reversedProgram(program, discretisedProblem(this.instances[0]), places, grid.time.steps.length);
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
@@ -390,6 +344,13 @@ export class Launch {
     this.buffers.push(buffer);
     return buffer;
   }
+}
+
+function joined(a: Int32Array, b: Int32Array): Int32Array {
+  const both = new Int32Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
 }
 
 const tableOf = ({ grid }: Instance): Table => grid.table as Table;

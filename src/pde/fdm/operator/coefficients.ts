@@ -17,11 +17,17 @@ import { REFACTOR, stepTimes, type TimeGrid } from "../time/time-grid.ts";
 import { LruCache, memoizeBy } from "../../../base/memoize.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 
+/** An object that takes the coefficients of an instance one after another. */
+export interface CoefficientSink {
+  /** Takes the next coefficient. */
+  put(value: number): void;
+}
+
 /**
  * A writer of successive coefficients of one instance, `stride` apart: into an array of its own, or into its column of
  * a launch's table.
  */
-export class CoefficientWriter {
+export class CoefficientWriter implements CoefficientSink {
   private readonly values: Float64Array | Float32Array;
   private readonly stride: number;
   private at = 0;

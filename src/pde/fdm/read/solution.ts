@@ -137,6 +137,11 @@ export interface InstanceValues {
    */
   readonly window: readonly number[];
   /**
+   * Returns the derivative of the value at today's spot by input k of the scheme (`weighedInputs`); only for an
+   * instance that was differentiated.
+   */
+  derivative(k: number): number;
+  /**
    * Writes the values at the problem's spots after the first into `column`; infinite where immediate exercise is
    * optimal. Numbers that are returned one at a time would be allocated.
    */

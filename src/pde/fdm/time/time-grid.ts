@@ -251,11 +251,19 @@ export function stepTimes(
 }
 
 /** h of I − hL as a part of the step. */
-const IMPLICIT = { euler: 1, "crank-nicolson": 0.5, "alexander-1": ALEXANDER_GAMMA, "alexander-2": ALEXANDER_GAMMA };
+const IMPLICIT: Readonly<Record<StepScheme, number>> = {
+  euler: 1,
+  "crank-nicolson": 0.5,
+  "alexander-1": ALEXANDER_GAMMA,
+  "alexander-2": ALEXANDER_GAMMA,
+};
 const SCHEME_FLAGS = { euler: 0, "crank-nicolson": CRANK_NICOLSON, "alexander-1": 0, "alexander-2": ALEXANDER };
 
+/** Returns h of I − hL of a step as a part of the step. */
+export const implicitPart = (scheme: StepScheme): number => IMPLICIT[scheme];
+
 /** h of I − hL as a part of the segment. */
-function implicitPart({ from, to, scheme }: TimeStep): number {
+function partOfSegment({ from, to, scheme }: TimeStep): number {
   return IMPLICIT[scheme] * (to - from);
 }
 
@@ -267,13 +275,13 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
   }
   const flags = Int32Array.from(steps, (step, i) => {
     const before = steps[i - 1];
-    const same = homogeneous && before?.segment === step.segment && near(implicitPart(step), implicitPart(before));
+    const same = homogeneous && before?.segment === step.segment && near(partOfSegment(step), partOfSegment(before));
     const isLast = steps[i + 1]?.segment !== step.segment;
     const ends = step.segment > 0 && isLast ? spec.events[step.segment - 1].flags : 0;
     return (same ? 0 : REFACTOR) | SCHEME_FLAGS[step.scheme] | ends;
   });
   const marked = (bits: number): number[] => [...flags.keys()].filter((i) => (flags[i] & bits) !== 0);
-  const factoring = marked(REFACTOR).map((i) => ({ step: steps[i], part: implicitPart(steps[i]) }));
+  const factoring = marked(REFACTOR).map((i) => ({ step: steps[i], part: partOfSegment(steps[i]) }));
   return {
     steps,
     flags,

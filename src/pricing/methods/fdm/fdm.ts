@@ -3,18 +3,16 @@ import {
   type AdaptiveBatch,
   AdaptiveRow,
   BatchSolver,
-  Bumps,
   errorModelOf,
   firstResolution,
   InstancePool,
   lacksErrorExpansion,
-  largestNodes,
   needsItems,
   type OneFactorProblem,
   type ProblemDifference,
   type Resolution,
-  roundingError,
   type RowSettings,
+  type Slopes,
   SpotReader,
   totalVariance,
   volatilityAt,
@@ -32,7 +30,6 @@ import {
   readKnockedOut,
   readKnownScenarios,
 } from "../deterministic/known.ts";
-import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
 import {
   type Acceptance,
   type Batch,
@@ -40,16 +37,17 @@ import {
   type MethodSession,
   type PricingMethod,
   readEach,
+  roundingError,
   TARGET_ERRORS,
 } from "../../plan/method.ts";
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
+import { maxNodesOf, RHO, VEGA, vegaAndRho } from "./slopes.ts";
 import { smoothingTime } from "./smoothing-time.ts";
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
 const FINEST_F32 = 1e-5;
-const MAX_NODES_F32 = 257;
 
 /** The cost of a finer resolution, relative to all before it: twice the nodes and twice the steps. */
 const FINER = 4;
@@ -89,18 +87,6 @@ function open(device: Device, precision: Precision): MethodSession {
   };
 }
 
-/** The largest number of nodes that a mesh of a trade may have. */
-function maxNodesOf(device: Device, precision: Precision, problem: OneFactorProblem, inItems: boolean): number {
-  const max = largestNodes(device, precision, schemeOf(problem), inItems ? ["item"] : undefined);
-  // Finer meshes round more: in f32 they would be worse.
-  return precision === "f32" ? Math.min(max, MAX_NODES_F32) : max;
-}
-
-/** The exercise scheme that takes the most memory of those that a problem may be solved by. */
-function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
-  return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
-}
-
 /**
  * Trades on their way through the solver: pass by pass each names the instances that it wants solved next, until its
  * values are as exact as was asked for.
@@ -121,16 +107,16 @@ class FdmPlan implements MethodPlan {
   readonly #solver: BatchSolver;
   readonly #pool = new InstancePool();
   readonly #adaptive: AdaptiveBatch;
-  /** The rows that are solved, and the bumps of trades. */
+  /** The rows that are solved, and the slopes of trades. */
   readonly #rows: AdaptiveRow[] = [];
-  readonly #bumps: Bumps[] = [];
+  readonly #slopes: Slopes[] = [];
   readonly #accuracy: number;
   readonly #cases: number;
   /** The problems of rows that are not settled; a dividend on expiry is in their payoffs. */
   readonly #problems: ProblemDifference[] = [];
   /** 1 for a row that needs no solver. */
   readonly #known: Uint8Array;
-  // One entry a trade: 1 once its bumps and scenarios are under way; what its first row is solved with.
+  // One entry a trade: 1 once its slopes and scenarios are under way; what its first row is solved with.
   readonly #started: Uint8Array;
   readonly #specs: RowSettings[] = [];
   /** Trades with instances to be solved, by their place in `trades`, and the number after each one's last instance. */
@@ -279,16 +265,14 @@ class FdmPlan implements MethodPlan {
     const mayRefine = budget.allowsTimes(this.#trades[i], FINER);
     for (const row of this.#rows.slice(base, base + this.#cases))
       if (row?.advance(mayRefine) === true) this.#outOfTime.add(i);
-    if (this.#started[i] !== 0) {
-      this.#bumps[i]?.refine();
-      return;
-    }
+    if (this.#started[i] !== 0) return;
     const { pairs, size } = this.#rows[base];
     const problems = this.#problems[base];
-    if (settings.greeks === "all" && breachedNow(problems.problem) === undefined) {
-      const sizes = bumpsOnMeshes(problems.problem, precision);
-      this.#bumps[i] = new Bumps(this.#adaptive, pairs, problems, sizes, settings.sensitivityErrorEstimates);
-    }
+    if (settings.greeks === "all" && breachedNow(problems.problem) === undefined)
+      this.#slopes[i] = vegaAndRho(this.#adaptive, problems, pairs, this.#device, {
+        precision,
+        tellsErrors: settings.sensitivityErrorEstimates,
+      });
     this.#startScenarios(i, size);
   }
 
@@ -325,8 +309,8 @@ class FdmPlan implements MethodPlan {
     const estimate = solved.estimate(0);
     const error = estimate + roundingError(precision, spot, solved.magnitude(0));
     const theta = solved.isExercised ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
-    const bumped = { vega: this.#bumps[i]?.slope("volatility"), rho: this.#bumps[i]?.slope("rate") };
-    const measures = settings.greeks === "none" ? bumped : { delta, gamma, theta, ...bumped };
+    const slopes = { vega: this.#slopes[i]?.slope(VEGA), rho: this.#slopes[i]?.slope(RHO) };
+    const measures = settings.greeks === "none" ? slopes : { delta, gamma, theta, ...slopes };
     results.setToday(trade, value, error, measures, settings.sensitivityErrorEstimates ? this.#errorsOf(i, error) : {});
     if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
     const rough = lacksErrorExpansion(problem);
@@ -345,7 +329,7 @@ class FdmPlan implements MethodPlan {
     const { spot, rate, dividendYield, sigma } = marketOf(problem);
     const deviation = Math.sqrt(totalVariance(problem));
     const solved = this.#rows[row];
-    const bumps = this.#bumps[i];
+    const slopes = this.#slopes[i];
     // Where the trade is exercised, all that is not known is on which node the boundary is.
     const width = solved.isExercised ? solved.cellWidth : spot * Math.min(0.5 * deviation, 1);
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
@@ -356,8 +340,8 @@ class FdmPlan implements MethodPlan {
       gamma,
       theta:
         Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma,
-      vega: bumps?.error("volatility", estimate, 0.5 * volatility),
-      rho: bumps?.error("rate", estimate, 0.5 * rates),
+      vega: slopes?.error(VEGA, estimate, 0.5 * volatility),
+      rho: slopes?.error(RHO, estimate, 0.5 * rates),
     };
   }
 

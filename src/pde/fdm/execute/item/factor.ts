@@ -11,7 +11,9 @@ import {
 import { ItemContext } from "../rollback.ts";
 import { Launch, type SolverVariant } from "../option/plan.ts";
 import { valueAt } from "../../operator/state.ts";
+import { KeptLayer } from "../option/reversed.ts";
 import { varianceAt } from "../option/values.ts";
+import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
 
 /**
  * The arrays of an instance in private memory, with one value for each node; those that a variant does not use have
@@ -41,6 +43,8 @@ const Memory = record({
   /** a and c of the first factorisation's rows, of time-homogeneous problems. */
   rowLower: write(real),
   rowUpper: write(real),
+  /** The layers that are kept to go back. */
+  layers: write(real),
 });
 
 /** The numbers that change from one series of equal steps to the next. */
@@ -84,6 +88,28 @@ export const atSeries = { ...atStart, loopState: LoopState, programRow: StepSeri
 
 /** The value type of the record `LoopState`. */
 export type LoopState = ValueOf<typeof LoopState>;
+
+/** Returns the function that decodes an integer of the time program into a series of equal steps (`encodedSteps`). */
+export function stepSeriesAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
+  return fn({
+    name: "stepSeriesAt",
+    params: { ...atStart, loopState: LoopState, index: i32 },
+    env: { ...FLAGS, STEPS_SHIFT, homogeneous, dates: exercise === "dates", capacity },
+    body({ launch, index }, _gpu, env) {
+      const flag = launch.flags[index];
+      return {
+        index,
+        flag,
+        refactor: (flag & env.REFACTOR) !== 0,
+        event: (flag & (env.DIVIDEND | env.EXERCISE | env.BARRIERS)) !== 0,
+        start: env.homogeneous && (flag & env.SECOND_FACTORS) !== 0 ? env.capacity : 0,
+        count: flag >> env.STEPS_SHIFT,
+        crankNicolson: (flag & env.CRANK_NICOLSON) !== 0,
+        alexander: env.dates && (flag & env.ALEXANDER) !== 0,
+      };
+    },
+  });
+}
 
 /**
  * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins),
@@ -231,9 +257,13 @@ const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
  * Elimination runs from the last node to the first, and substitution back. With `early` exercise y is kept above its
  * lower bound during substitution: the payoff, or for Crank–Nicolson the mean of payoff and old u, which is equivalent
  * to u_new ≥ payoff. This is the method of Brennan & Schwartz (1977), which is exact if the exercise region is at the
- * first nodes. Cost for each node: 7 flops and 8 (with early exercise 9) reals of private memory.
+ * first nodes. With `keeps` y goes to `kept`, too, and the result is the number of exercised nodes. Cost for each node:
+ * 7 flops and 8 (with early exercise 9) reals of private memory.
  */
-export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean) {
+export function projectedStep(
+  early: boolean,
+  { weighted, timeDependent, keeps }: Readonly<Record<"weighted" | "timeDependent" | "keeps", boolean>>,
+) {
   return fn({
     name: "projectedStep",
     params: {
@@ -244,14 +274,13 @@ export function projectedStep(early: boolean, weighted: boolean, timeDependent: 
       nodes: i32,
       extrapolated: bool,
       over: real,
+      kept: KeptLayer,
     },
-    env: { early, weighted, timeDependent },
-    body(
-      { u, z, factors: { inverse, lower, upper, start }, paid: { obstacle, slope, kink }, nodes, extrapolated, over },
-      _gpu,
-      env,
-    ) {
+    env: { early, weighted, timeDependent, keeps },
+    body({ u, z, factors, paid: { obstacle, slope, kink }, nodes, extrapolated, over, kept }, gpu, env) {
+      const { inverse, lower, upper, start } = factors;
       let y = 0.0;
+      let exercised = 0.0;
       for (let i = nodes - 1; i >= 0; i--) {
         y = u[i] * inverse[start + i] + upper[start + i] * y;
         z[i] = y;
@@ -263,17 +292,26 @@ export function projectedStep(early: boolean, weighted: boolean, timeDependent: 
           const before = u[i];
           if (env.early) {
             const paid = env.timeDependent ? slope * obstacle[i] - kink : obstacle[i];
-            y = Math.max(y, 0.5 * (paid + before));
+            const bound = 0.5 * (paid + before);
+            if (env.keeps) exercised += y <= bound && exercised === gpu.real(i) ? 1.0 : 0.0;
+            y = Math.max(y, bound);
           }
+          if (env.keeps) kept.values[kept.at + i * kept.apart] = y;
           u[i] = env.weighted ? y + over * (y - before) : y + y - before;
         }
       } else {
         for (let i = 0; i < nodes; i++) {
           y = z[i] + lower[start + i] * y;
-          if (env.early) y = Math.max(y, env.timeDependent ? slope * obstacle[i] - kink : obstacle[i]);
+          if (env.early) {
+            const paid = env.timeDependent ? slope * obstacle[i] - kink : obstacle[i];
+            if (env.keeps) exercised += y <= paid && exercised === gpu.real(i) ? 1.0 : 0.0;
+            y = Math.max(y, paid);
+          }
+          if (env.keeps) kept.values[kept.at + i * kept.apart] = y;
           u[i] = y;
         }
       }
+      return exercised;
     },
   });
 }

@@ -1,4 +1,4 @@
-import { fn, i32 } from "../../../../kernel/index.ts";
+import { fn } from "../../../../kernel/index.ts";
 import {
   barrierReals,
   dormantStep,
@@ -11,18 +11,20 @@ import {
 import { valueAt } from "../../operator/state.ts";
 import { CLOSED_FORM_REALS, nodeFromGrowth, readClosedForm, readSurface } from "../../operator/coefficients.ts";
 import { SUBNORMAL_GUARD } from "../../operator/matrix.ts";
-import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
+import { FLAGS } from "../../time/time-grid.ts";
 import { applyDividend, readValues, applyBarrierDate } from "../option/values.ts";
 import { ItemContext } from "../rollback.ts";
 import { itemPlan, KEPT_FACTORS, contextOf, type SolverVariant } from "../option/plan.ts";
-import { atSeries, atStart, LoopState, factor, projectedStep } from "./factor.ts";
+import { keepLayer, layerOf, layersPerStep, readReversedRow, stepInputs } from "../option/reversed.ts";
+import { reverse } from "./adjoint.ts";
+import { atSeries, atStart, LoopState, factor, projectedStep, stepSeriesAt } from "./factor.ts";
 import { policyStep } from "../../conditions/policy.ts";
 import { exerciseByHalves, exerciseOnDate } from "../../conditions/dates.ts";
 
 /**
  * Returns the function that allocates the arrays of a work item; those that a variant does not use have one element.
  */
-function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: SolverVariant) {
+function allocate({ exercise, knockIns = 0, homogeneous = false, privateLayers = 0, capacity }: SolverVariant) {
   const factorisations = homogeneous ? KEPT_FACTORS : 1;
   const onTheWay = exercise === "policy" || knockIns > 0;
   return fn({
@@ -37,6 +39,7 @@ function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: Sol
       factors: factorisations * capacity,
       onTheWay: onTheWay ? capacity : 1,
       rows: homogeneous ? capacity : 1,
+      layers: Math.max(privateLayers, 1),
     },
     body(_, gpu, env) {
       return {
@@ -52,28 +55,7 @@ function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: Sol
         dormant: gpu.privateReal(env.dormant),
         rowLower: gpu.privateReal(env.rows),
         rowUpper: gpu.privateReal(env.rows),
-      };
-    },
-  });
-}
-
-/** Returns the function that decodes an integer of the time program into a series of equal steps (`encodedSteps`). */
-function stepSeriesAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
-  return fn({
-    name: "stepSeriesAt",
-    params: { ...atStart, loopState: LoopState, index: i32 },
-    env: { ...FLAGS, STEPS_SHIFT, homogeneous, dates: exercise === "dates", capacity },
-    body({ launch, index }, _gpu, env) {
-      const flag = launch.flags[index];
-      return {
-        index,
-        flag,
-        refactor: (flag & env.REFACTOR) !== 0,
-        event: (flag & (env.DIVIDEND | env.EXERCISE | env.BARRIERS)) !== 0,
-        start: env.homogeneous && (flag & env.SECOND_FACTORS) !== 0 ? env.capacity : 0,
-        count: flag >> env.STEPS_SHIFT,
-        crankNicolson: (flag & env.CRANK_NICOLSON) !== 0,
-        alexander: env.dates && (flag & env.ALEXANDER) !== 0,
+        layers: gpu.privateReal(env.layers),
       };
     },
   });
@@ -183,7 +165,8 @@ function begin(variant: SolverVariant) {
 }
 
 /** Returns the function that makes a series of equal time steps. */
-function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
+function advance(variant: SolverVariant) {
+  const { exercise, shape, barriers = 0, knockIns = 0, differentiated = false } = variant;
   const dates = exercise === "dates";
   const timeDependent = exercise === "time-dependent";
   return fn({
@@ -193,31 +176,57 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
       hasBarriers: barriers > 0,
       hasKnockIns: knockIns > 0,
       timeDependent,
+      differentiated,
+      keepLayer,
+      perStep: stepInputs(shape),
+      layersPerStep: layersPerStep(exercise),
+      layerOf: layerOf(variant),
+      readReversedRow,
       holdEnds,
       policyStep: exercise === "policy" ? policyStep() : undefined,
       rowsStep,
       dormantStep: dormantStep(barriers, knockIns),
-      projectedStep: projectedStep(exercise !== "none" && !dates, dates, timeDependent),
+      projectedStep: projectedStep(exercise !== "none" && !dates, {
+        weighted: dates,
+        timeDependent,
+        keeps: differentiated,
+      }),
     },
     *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { nodes, pitch, table } = launch;
-      const { u, z, inverse, lower, upper, obstacle, active, factor, dormant } = memory;
+      const { u, z, inverse, lower, upper, obstacle, active, factor, dormant, layers } = memory;
       const { rates, live, held, dormantRow } = loopState;
       const { crankNicolson, alexander } = programRow;
       const rows = { a: lower, c: upper, nodes, hRate: rates.hRate };
       const factors = { inverse, lower, upper, start: programRow.start };
       let { next, slope, kink } = loopState.exercise;
+      const { instance } = context;
+      let layer = 0;
+      let first = 0;
+      let exercised = 0.0;
+      if (env.differentiated) {
+        const back = env.readReversedRow({ launch, index: programRow.index });
+        layer = back.layer;
+        first = (launch.flags[launch.programRows + 1] + back.step * env.perStep) * pitch + instance;
+      }
       for (let k = 0; k < programRow.count; k++) {
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
-        if (env.policyStep !== undefined) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
-        else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
+        const kept = env.layerOf({ launch, layers, instance, layer });
+        if (env.policyStep !== undefined) {
+          env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
+          if (env.differentiated) {
+            env.keepLayer({ from: z, kept, nodes });
+            const next = env.layerOf({ launch, layers, instance, layer: layer + 1 });
+            env.keepLayer({ from: active, kept: next, nodes });
+          }
+        } else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
         else {
           if (env.timeDependent) {
             slope = table[next];
             kink = table[next + pitch];
             next += 2 * pitch;
           }
-          env.projectedStep({
+          exercised = env.projectedStep({
             u,
             z,
             factors,
@@ -225,7 +234,12 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
             nodes,
             extrapolated: crankNicolson || alexander,
             over: alexander ? Math.SQRT2 : 1.0,
+            kept,
           });
+        }
+        if (env.differentiated) {
+          layer += env.layersPerStep;
+          launch.out[first + k * env.perStep * pitch] = exercised;
         }
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
         if (env.hasKnockIns)
@@ -259,7 +273,7 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
  * knock-outs.
  */
 function applyEvents(variant: SolverVariant) {
-  const { dividends, barriers = 0, knockIns = 0 } = variant;
+  const { dividends, barriers = 0, knockIns = 0, differentiated = false } = variant;
   const plan = itemPlan(variant);
   return fn({
     name: "applyEvents",
@@ -279,13 +293,24 @@ function applyEvents(variant: SolverVariant) {
       readHeld: readHeld(barriers),
       barrierReals: barrierReals(barriers),
       policy: plan.policy,
+      differentiated,
+      layersPerStep: layersPerStep(variant.exercise),
+      keepLayer,
+      layerOf: layerOf(variant),
+      readReversedRow,
       valueAt,
     },
-    *body({ launch, context, memory, loopState, programRow: { flag } }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow: { index, flag, count } }, _gpu, env) {
       const { nodes, obstacleColumn } = launch;
       const { table, parameters: coefficients } = context;
-      const { x, u, z, obstacle: paid, dormant, factor: scratch } = memory;
+      const { x, u, z, obstacle: paid, dormant, factor: scratch, layers } = memory;
       let { row, live, held, dormantRow } = loopState;
+      const { instance } = context;
+      let layer = 0;
+      if (env.differentiated) {
+        layer = env.readReversedRow({ launch, index }).layer + count * env.layersPerStep;
+        env.keepLayer({ from: u, kept: env.layerOf({ launch, layers, instance, layer }), nodes });
+      }
       if (env.dates && (flag & env.EXERCISE) !== 0) {
         if (obstacleColumn === 1) env.exerciseOnDate(u, paid, z, nodes);
         else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes);
@@ -306,6 +331,8 @@ function applyEvents(variant: SolverVariant) {
         live = env.applyBarrierDate({ launch, context, row, u, paid });
         held = env.readHeld(coefficients, row);
         row += env.barrierReals;
+        if (env.differentiated)
+          env.keepLayer({ from: u, kept: env.layerOf({ launch, layers, instance, layer: layer + 1 }), nodes });
         if (env.policy) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], paid[i]);
       }
       return {
@@ -323,15 +350,21 @@ function applyEvents(variant: SolverVariant) {
 
 /**
  * Returns the function that writes the values of the six nodes about a spot, with the nodes themselves where the device
- * made the mesh, and the values at points.
+ * made the mesh, and the values at points; then, if wanted, the derivatives of the value at the spot.
  */
 const readSolution = (variant: SolverVariant) =>
   fn({
     name: "readSolution",
     params: { ...atStart, loopState: LoopState },
-    env: { readValues: readValues(itemPlan(variant)) },
-    *body({ launch, context, memory: { x, u, dormant }, loopState: { row, exercise } }, _gpu, { readValues }) {
+    env: {
+      readValues: readValues(itemPlan(variant)),
+      reverse: variant.differentiated === true ? reverse(variant) : undefined,
+    },
+    *body({ launch, context, memory, loopState }, _gpu, { readValues, reverse }) {
+      const { x, u, dormant } = memory;
+      const { row, exercise } = loopState;
       readValues({ launch, context, x, u, dormant, row, slope: exercise.slope, kink: exercise.kink });
+      if (reverse !== undefined) yield* reverse({ launch, context, memory, loopState });
     },
   });
 

@@ -26,6 +26,16 @@ export interface SolverVariant {
   readonly homogeneous?: boolean;
   /** True where values at points are read in addition to those at nodes; false by default. */
   readonly points?: boolean;
+  /**
+   * True where the value at today's spot is differentiated by the inputs of the scheme (`item/adjoint.ts`), which a
+   * single item does; false by default.
+   */
+  readonly differentiated?: boolean;
+  /**
+   * The number of reals of an item's private memory for the layers that it keeps to go back; 0, the default, where they
+   * are behind the results.
+   */
+  readonly privateLayers?: number;
   /** The largest number of nodes that an instance may have. */
   readonly capacity: number;
   /** The volatility formula σ(S, t), for the shape "formula". */
@@ -47,11 +57,13 @@ export function variantName(variant: SolverVariant): string {
     closed,
     points = false,
     homogeneous = false,
+    differentiated = false,
+    privateLayers = 0,
     capacity,
   } = variant;
   const levels = `${barriers > 0 ? `-barriers${barriers}` : ""}${knockIns > 0 ? `-ins${knockIns}` : ""}`;
   const events = `${dividends ? "-dividends" : ""}${levels}`;
-  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${homogeneous ? "-homogeneous" : ""}-${capacity}`;
+  return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${homogeneous ? "-homogeneous" : ""}${differentiated ? `-differentiated${privateLayers}` : ""}-${capacity}`;
 }
 
 /** The number of factorisations that a time-homogeneous solver keeps. */
