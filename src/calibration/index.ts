@@ -23,6 +23,8 @@ export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatili
 /** @internal */
 export { CurveError, type CurveSet, type CurveToFind, type QuotedInstrument } from "./curves/curve-set.ts";
 /** @internal */
+export { type CreditQuote, creditSwap } from "./curves/credit.ts";
+/** @internal */
 export { findCurves } from "./curves/find.ts";
 /** @internal */
 export {

@@ -3,7 +3,8 @@ import {
   type BusinessDayConvention,
   calendarOf,
   type CalendarSpec,
-  creditSchedule,
+  creditDates,
+  creditMaturity,
   type DayCount,
   dayOf,
   immDate,
@@ -185,11 +186,9 @@ export const conventions: Readonly<Record<string, Solver>> = {
     };
   },
   cds_schedule(p) {
-    const { maturity, dates } = creditSchedule(
-      dayOf(p["trade_date"] as string),
-      p["tenor_years"] as number,
-      calendars(p["calendar"]),
-    );
+    const trade = dayOf(p["trade_date"] as string);
+    const maturity = creditMaturity(trade, 12 * (p["tenor_years"] as number));
+    const dates = creditDates(trade, maturity, calendars(p["calendar"]));
     return { maturity: isoOf(maturity), dates: dates.map(isoOf) };
   },
 };

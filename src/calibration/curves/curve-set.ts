@@ -13,6 +13,8 @@ export interface QuotedInstrument {
   readonly pillar: number;
   readonly flows: readonly Flow[];
   readonly byQuote: readonly Flow[];
+  /** The derivatives of the flows by the recovery of an issuer. */
+  readonly byRecovery?: readonly Flow[];
 }
 
 /** A curve to be found. Flows refer to the curve by its number: known curves first, then those to be found. */
@@ -20,6 +22,8 @@ export interface CurveToFind {
   readonly name: string;
   readonly rule: CurveRule;
   readonly turns?: readonly Turn[];
+  /** Whether the curve has survival probabilities. */
+  readonly isSurvival?: boolean;
   /** In any order. */
   readonly instruments: readonly QuotedInstrument[];
 }

@@ -6,6 +6,7 @@ import { Curve, type CurveRule, type PreparedFlows, Valuation } from "../../mark
 import { leastSquares } from "../least-squares.ts";
 import { CurveError, type CurveSet, type CurveToFind } from "./curve-set.ts";
 import { firstDependent, solveDense, subtract } from "./dense.ts";
+import { findHazards } from "./hazards.ts";
 import { inOrderOfNeed } from "./order.ts";
 
 const MAX_STEPS = 50;
@@ -98,9 +99,11 @@ class Search {
 
   /** Returns the quotes that the curves give: q = −V/A, of the value V at a quote of zero and its change A by it. */
   #quotes(block: readonly number[]): number[] {
-    return block.flatMap((c) =>
-      this.#instruments[c].map(({ flows, byQuote }) => -this.#on.value(flows) / this.#on.value(byQuote)),
-    );
+    return block.flatMap((c) => this.#instruments[c].map((one) => this.#quote(one)));
+  }
+
+  #quote({ flows, byQuote }: Prepared): number {
+    return -this.#on.value(flows) / this.#on.value(byQuote);
   }
 
   /** Returns the derivatives of the quotes that curves give by all unknowns: −(dV + q·dA)/A. */
@@ -136,6 +139,8 @@ class Search {
 
   /** Finds curves that have a node for each quote. Returns the largest error of a quote. */
   #solve(block: readonly number[]): number {
+    // No other curve needs survival probabilities.
+    if (this.#wanted[block[0]].isSurvival === true) return this.#hazards(block[0]);
     const shaped = block.filter((c) => this.#wanted[c].rule === "monotone-convex");
     // The curve with piecewise constant forward rates is near the monotone convex one.
     if (shaped.length > 0) {
@@ -145,6 +150,25 @@ class Search {
     }
     const error = this.#newton(block);
     this.#check(block, error);
+    return error;
+  }
+
+  /** Finds a curve of survival probabilities. Returns the largest error of a quote. */
+  #hazards(c: number): number {
+    const { instruments } = this.#wanted[c];
+    const quotes = this.#instruments[c].map((one, k) => ({
+      name: instruments[this.#orders[c][k]].name,
+      quote: one.quote,
+      given: () => {
+        this.#on.refresh(this.#first + c);
+        return this.#quote(one);
+      },
+    }));
+    findHazards(this.#curves[this.#first + c], quotes, (k, why) => {
+      throw new CurveError(c, this.#orders[c][k], `${quotes[k].name}: ${why}`);
+    });
+    const error = Math.max(...quotes.map(({ quote, given }) => Math.abs(given() - quote)));
+    this.#check([c], error);
     return error;
   }
 
@@ -349,8 +373,9 @@ function neededBy({ instruments }: CurveToFind): number[] {
   const isNeeded: boolean[] = [];
   for (const { flows, byQuote } of instruments)
     for (const list of [flows, byQuote])
-      for (const { factors, growth } of list) {
+      for (const { factors, growth, atDefault } of list) {
         for (const { curve } of factors) isNeeded[curve] = true;
+        if (atDefault !== undefined) isNeeded[atDefault.discount] = isNeeded[atDefault.survival] = true;
         if (growth !== undefined && growth.periods.length > 0) isNeeded[growth.curve] = true;
       }
   return [...isNeeded.keys()].filter((curve) => isNeeded[curve]);

@@ -23,4 +23,4 @@ export {
 } from "./day-counts.ts";
 export { optionDates, type PairCalendars, pairCalendars, spotDate } from "./fx.ts";
 export { conventionsOf, CURRENCY_CALENDARS, type IndexConventions, type IndexName, INDICES } from "./indices.ts";
-export { creditSchedule, paymentDate, type Schedule, scheduleOf, type ScheduleSpec } from "./schedules.ts";
+export { creditDates, creditMaturity, paymentDate, type Schedule, scheduleOf, type ScheduleSpec } from "./schedules.ts";

@@ -108,19 +108,26 @@ export const paymentDate = (end: Day, lag: number, calendar: Calendar): Day => c
 const CREDIT_MONTHS = [3, 6, 9, 12];
 
 /**
- * Returns the dates of a standard credit default swap with a maturity of some years. `dates` are the adjusted start of
- * the first period and the adjusted coupon dates, except the last, which is the unadjusted maturity. Since December
- * 2015 the maturities of new swaps change in March and September.
+ * Returns the maturity of a standard credit default swap of some months. Since December 2015 the maturities of new swaps
+ * change in March and September.
  */
-export function creditSchedule(trade: Day, years: number, calendar: Calendar): { maturity: Day; dates: Day[] } {
+export function creditMaturity(trade: Day, months: number): Day {
   const { year, month, day } = civilDate(trade);
   const after = (m: number): boolean => month > m || (month === m && day >= 20);
   const [y, m] = after(9) ? [year, 12] : after(3) ? [year, 6] : [year - 1, 12];
-  const maturity = dayFrom(y + years, m, 20);
+  return dayFrom(y, m + months, 20);
+}
+
+/**
+ * Returns the dates of a standard credit default swap: the adjusted start of the first period and the adjusted coupon
+ * dates, except the last, which is the unadjusted maturity.
+ */
+export function creditDates(trade: Day, maturity: Day, calendar: Calendar): Day[] {
+  const { year } = civilDate(trade);
   const unadjusted: Day[] = [];
   for (let at = year - 1; dayFrom(at, 1, 1) < maturity; at++)
     for (const creditMonth of CREDIT_MONTHS) unadjusted.push(dayFrom(at, creditMonth, 20));
   const adjusted = unadjusted.filter((date) => date < maturity).map((date) => calendar.adjust(date, "following"));
   const first = adjusted.findLastIndex((date) => date <= trade + 1);
-  return { maturity, dates: [...adjusted.slice(first), maturity] };
+  return [...adjusted.slice(first), maturity];
 }

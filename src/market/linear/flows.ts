@@ -7,6 +7,7 @@
  * floating rates over periods from s to e: one of them for a rate that telescopes, one for each day otherwise.
  */
 import type { Curve } from "./curve.ts";
+import { type DefaultPayment, type DefaultValue, defaultValue } from "./default.ts";
 
 /** The discount factor of a curve at a time, or its inverse; `curve` is the index of the curve. */
 export interface Factor {
@@ -34,15 +35,24 @@ export interface Flow {
   readonly fixed: number;
   readonly gearing: number;
   readonly growth?: Growth | undefined;
+  /** What is paid at default, in the place of an amount; its discount factor is part of the amount. */
+  readonly atDefault?: DefaultPayment | undefined;
 }
+
+/** Returns the time of the last payment of a flow. */
+export const endOf = ({ factors, atDefault }: Flow): number => atDefault?.end ?? factors[0].time;
 
 /** The derivatives of a value with respect to the zero rates at each curve's nodes, [curve][node]. */
 export type CurveGradient = readonly Float64Array[];
 
-/** The view of flows from a later date: `forward` rates are realised until then, and shifted after it. */
+/**
+ * The view of flows from a later date: forward rates are realised until then, and shifted after it, but for those of
+ * survival curves.
+ */
 export interface FlowView {
   readonly years: number;
   readonly shift: number;
+  readonly isSurvival?: readonly boolean[];
 }
 
 const NOW: FlowView = { years: 0, shift: 0 };
@@ -57,7 +67,10 @@ export interface PreparedFlows {
   readonly kinds: Uint8Array;
   /** Twice the number of a time on a curve, and 1 more for a factor that divides. */
   readonly factors: Int32Array;
-  /** The numbers of the start and of the end of each period. */
+  /**
+   * The numbers of the start and of the end of each period. A payment at default has two: its discount factors with
+   * what is paid first as their weight, and its survival probabilities with what is paid last.
+   */
   readonly periods: Int32Array;
   readonly weights: Float64Array;
   /** The growth and the amounts of the flows, and the products of scale and factors, as they were valued last. */
@@ -107,6 +120,7 @@ const NONE: readonly number[] = [];
 const FIXED = 0;
 const COMPOUNDED = 1;
 const AVERAGED = 2;
+const AT_DEFAULT = 3;
 
 /**
  * Computes values of flows on curves. Times on curves are numbered when they are first asked for, and discount factors
@@ -143,7 +157,7 @@ export class Valuation {
     if (known !== next) return known;
     this.#curveOf.push(curve);
     this.#timeOf.push(time);
-    this.#discounts.push(this.#discountAt(this.curves[curve], time));
+    this.#discounts.push(this.#discountAt(curve, time));
     this.#weights.push(undefined);
     this.#slopes.push(0);
     return next;
@@ -156,15 +170,18 @@ export class Valuation {
     for (let number = 0; number < this.#timeOf.length; number++) {
       if (this.#curveOf[number] !== curve) continue;
       if (!isLinear) this.#weights[number] = undefined;
-      this.#discounts[number] = this.#discountAt(of, this.#timeOf[number]);
+      this.#discounts[number] = this.#discountAt(curve, this.#timeOf[number]);
     }
   }
 
-  #discountAt(curve: Curve, time: number): number {
-    const { years, shift } = this.#seen;
-    const log = curve.logDiscount(time);
+  #discountAt(curve: number, time: number): number {
+    const { years, shift, isSurvival } = this.#seen;
+    const of = this.curves[curve];
+    const log = of.logDiscount(time);
     if (years === 0 && shift === 0) return Math.exp(-log);
-    return Math.exp(curve.logDiscount(years) - log - shift * Math.max(time - years, 0));
+    // The issuer has survived until then.
+    if (isSurvival?.[curve] === true) return Math.exp(of.logDiscount(years) - Math.max(log, of.logDiscount(years)));
+    return Math.exp(of.logDiscount(years) - log - shift * Math.max(time - years, 0));
   }
 
   #weightsOf(number: number): readonly number[] {
@@ -186,7 +203,7 @@ export class Valuation {
     const factors: number[] = [];
     const periods: number[] = [];
     const weights: number[] = [];
-    flows.forEach(({ scale, fixed, gearing, growth, factors: own }, k) => {
+    flows.forEach(({ scale, fixed, gearing, growth, atDefault, factors: own }, k) => {
       for (const { curve, time, power } of own) factors.push(2 * this.#numberOf(curve, time) + (power === 1 ? 0 : 1));
       const open = growth?.periods ?? NONE;
       let known = growth?.known ?? 1;
@@ -202,13 +219,22 @@ export class Valuation {
         periods.push(this.#numberOf(curve, start), this.#numberOf(curve, end));
         weights.push(weight);
       }
+      if (atDefault !== undefined) {
+        const { discount, survival, start, end, from, to } = atDefault;
+        // What is left of the period.
+        const left = Math.max(start, this.#seen.years);
+        periods.push(this.#numberOf(discount, left), this.#numberOf(discount, end));
+        periods.push(this.#numberOf(survival, left), this.#numberOf(survival, end));
+        weights.push(from + ((to - from) * (left - start)) / (end - start), to);
+      }
       numbers[4 * k] = scale;
       numbers[4 * k + 1] = fixed;
       numbers[4 * k + 2] = gearing;
       numbers[4 * k + 3] = known;
       ends[2 * k] = factors.length;
       ends[2 * k + 1] = weights.length;
-      kinds[k] = growth === undefined ? FIXED : growth.averaged ? AVERAGED : COMPOUNDED;
+      const kind = growth === undefined ? FIXED : growth.averaged ? AVERAGED : COMPOUNDED;
+      kinds[k] = atDefault === undefined ? kind : AT_DEFAULT;
     });
     return {
       numbers,
@@ -235,7 +261,10 @@ export class Valuation {
         product = (factors[factor] & 1) === 0 ? product * discount : product / discount;
       }
       let amount = numbers[4 * k + 1];
-      if (kinds[k] !== FIXED) {
+      if (kinds[k] === AT_DEFAULT) {
+        amount = this.#alive(periods, period) * this.#atDefault(periods, weights, period).value;
+        period += 2;
+      } else if (kinds[k] !== FIXED) {
         let growth = numbers[4 * k + 3];
         for (; period < ends[2 * k + 1]; period++) {
           const part = weights[period] * (discounts[periods[2 * period]] / discounts[periods[2 * period + 1]] - 1);
@@ -249,6 +278,16 @@ export class Valuation {
       sum += product * amount;
     }
     return sum;
+  }
+
+  /** The discount factor and the survival probability at the start of the period of a payment at default. */
+  #alive(periods: Int32Array, at: number): number {
+    return this.#discounts[periods[2 * at]] * this.#discounts[periods[2 * at + 2]];
+  }
+
+  #atDefault(periods: Int32Array, weights: Float64Array, at: number): DefaultValue {
+    const rate = (k: number): number => Math.log(this.#discounts[periods[2 * k]] / this.#discounts[periods[2 * k + 1]]);
+    return defaultValue(weights[at], weights[at + 1], rate(at + 1), rate(at));
   }
 
   #prepared(flows: readonly Flow[] | PreparedFlows): PreparedFlows {
@@ -281,6 +320,16 @@ export class Valuation {
       const value = multiple * scaled[k] * amounts[k];
       for (; factor < ends[2 * k]; factor++)
         this.#add(factors[factor] >> 1, (factors[factor] & 1) === 0 ? -value : value);
+      if (kinds[k] === AT_DEFAULT) {
+        const { byHazard, byForward } = this.#atDefault(periods, weights, period);
+        const alive = multiple * scaled[k] * this.#alive(periods, period);
+        for (const slope of [byForward, byHazard]) {
+          this.#add(periods[2 * period], -value - alive * slope);
+          this.#add(periods[2 * period + 1], alive * slope);
+          period++;
+        }
+        continue;
+      }
       const averaged = kinds[k] === AVERAGED;
       const all = multiple * scaled[k] * numbers[4 * k + 2] * (averaged ? 1 : growths[k]);
       for (; period < ends[2 * k + 1]; period++) {
