@@ -25,7 +25,8 @@ import {
   isoOf,
   type Tenor,
 } from "../market/conventions/index.ts";
-import { Curve, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
+import { Curve, knotsOf, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
+import { checkCredit, checkRateCurves, checkSurvival, creditInstrument, recoverySlopes } from "./credit-curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { NamedCurves } from "./named-curves.ts";
 import { didYouMean, quote } from "./names.ts";
@@ -46,8 +47,9 @@ export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undef
 export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): NamedCurves {
   const at = inside(pathOf, "curves");
   const given = [...(spec.curves ?? [])];
-  // Known curves come first.
-  const all = [...given.filter(([, { zeros }]) => zeros), ...given.filter(([, { zeros }]) => !zeros)];
+  // Known curves come first, those found from credit default swaps last.
+  const rank = ({ zeros, recovery }: NamedCurveSpec): number => (zeros ? 0 : recovery === undefined ? 1 : 2);
+  const all = given.toSorted(([, a], [, b]) => rank(a) - rank(b));
   const names = all.map(([name]) => name);
   const reference = dayOfAsOf(asOf);
   const fx = fxMarket(spec.fx, asOf, inside(pathOf, "fx"));
@@ -61,20 +63,26 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
     const turns = turnsOf(all[i][1], reference, asOf, inside(at, name));
     // The given rates are those with the turns.
     const rates = zeros.map(({ zero }, k) => zero - turnsUntil(turns, times[k]) / times[k]);
-    return [new Curve(times, rates, interpolation, turns)];
+    const curve = new Curve(times, rates, interpolation, turns);
+    if (all[i][1].recovery !== undefined) checkSurvival(curve, inside(at, name));
+    return [curve];
   });
+  for (const [name, one] of given) checkCredit(one, inside(at, name));
   checkForwards(spec, names, pathOf);
   const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, pathOf);
-  const wanted = all.slice(known.length).map(([name, one]): CurveToFind => ({
-    name,
-    rule: one.fit === "svensson" ? "svensson" : one.interpolation,
-    turns: turnsOf(one, reference, asOf, inside(at, name)),
-    instruments: (one.instruments ?? []).map((quoted, i) =>
-      maker.make(quoted, name, inside(at, name, "instruments", i)),
-    ),
-  }));
+  const knots = known.map(knotsOf);
+  const wanted = all.slice(known.length).map(([name, one]): CurveToFind => {
+    const turns = turnsOf(one, reference, asOf, inside(at, name));
+    const instruments = (one.instruments ?? []).map((quoted, i) =>
+      maker.make(quoted, name, knots, inside(at, name, "instruments", i)),
+    );
+    knots.push(knotsOf({ times: instruments.map(({ pillar }) => pillar), turns }));
+    const rule = one.fit === "svensson" ? "svensson" : one.interpolation;
+    return { name, rule, turns, instruments, isSurvival: one.recovery !== undefined };
+  });
   try {
     const set = findCurves(known, wanted);
+    const byQuotes = wanted.length === 0 ? [] : set.byQuotes();
     return {
       names,
       curves: set.curves,
@@ -83,8 +91,10 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
         ...wanted.map(({ instruments }, c) => set.orders[c].map((i) => instruments[i].name)),
       ],
       dates: all.map(([, { zeros = [] }]) => zeros.map(({ date }) => timeText(asOf, date))),
-      byQuotes: wanted.length === 0 ? [] : set.byQuotes(),
+      byQuotes,
       indices: all.map(([, { index }]) => index),
+      recoveries: all.map(([, { recovery }]) => recovery),
+      byRecovery: recoverySlopes(set, wanted, byQuotes),
       fx,
     };
   } catch (error) {
@@ -106,14 +116,20 @@ function turnsOf({ turns = [] }: NamedCurveSpec, reference: Day, asOf: AsOf, pat
 }
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates or the fixings */
-function checkForwards({ rates, fixings, underlyings }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
+function checkForwards(
+  { rates, fixings, underlyings, curves }: MarketSpec,
+  names: readonly string[],
+  pathOf: PathOf,
+): void {
   const known = Object.keys(INDICES);
   const check = (index: string, at: string): void => {
     if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
   };
   for (const one of fixings?.keys() ?? []) if (underlyings?.has(one) !== true) check(one, pathOf("fixings", one));
-  for (const [currency, rate] of rates)
-    for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
+  const named = [...rates].map(([currency, rate]) => [currency, namedRatesOf(rate)] as const);
+  checkRateCurves(curves ?? new Map(), named, pathOf);
+  for (const [currency, of] of named)
+    for (const [index, curve] of of?.forward ?? []) {
       const at = pathOf("rates", currency, "forward", index);
       check(index, at);
       curveIndexOf(curve, names, at);
@@ -165,9 +181,11 @@ class InstrumentMaker {
     this.#place = pathOf;
   }
 
-  /** Returns an instrument of the curve of a name. */
-  make(one: CurveInstrument, name: string, pathOf: PathOf): QuotedInstrument {
+  /** Returns an instrument of the curve of a name. `knots` has the times at which rates of earlier curves change. */
+  make(one: CurveInstrument, name: string, knots: readonly number[][], pathOf: PathOf): QuotedInstrument {
     switch (one.kind) {
+      case "cds":
+        return this.#creditSwap(one, name, knots, pathOf);
       case "deposit":
         return simpleRate(`${textOf(one.tenor)} deposit`, one.quote, one.tenor, this.#quotes(name));
       case "fra": {
@@ -210,6 +228,22 @@ class InstrumentMaker {
       default:
         return one satisfies never;
     }
+  }
+
+  #creditSwap(
+    one: Extract<CurveInstrument, { readonly kind: "cds" }>,
+    name: string,
+    knots: readonly number[][],
+    pathOf: PathOf,
+  ): QuotedInstrument {
+    const spec = this.#specs.get(name)!;
+    const named = spec.discount ?? namedRatesOf(this.#market.rates.get(spec.currency!))?.discount;
+    const at = this.#place("curves", name, "discount");
+    if (named === undefined)
+      throw new BookError(at, `expected a curve by name, here or as the "discount" of market.rates.${spec.currency!}`);
+    const discount = curveIndexOf(named, this.#names, at);
+    const survival = this.#names.indexOf(name);
+    return creditInstrument(one, { spec, asOf: this.#asOf, survival, discount, knots: knots[discount] }, pathOf);
   }
 
   #conventions(name: string): IndexConventions {

@@ -15,6 +15,7 @@ const LINEAR: Readonly<Record<LinearTrade["product"], string>> = {
   fra: "forward rate agreement",
   note: "note",
   fxForward: "currency forward",
+  cds: "credit default swap",
 };
 
 /** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */

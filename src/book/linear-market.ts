@@ -2,7 +2,8 @@
 import { BookError } from "../base/errors.ts";
 import { discountFactor, type ForwardCurve } from "../market/index.ts";
 import { calendarOf, conventionsOf, dayOf, type Day, type IndexName } from "../market/conventions/index.ts";
-import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/index.ts";
+import { type CreditSwapSpec, Curve, type Fixings, knotsOf, type RateIndex, timeOf } from "../market/linear/index.ts";
+import { creditCalendar } from "./credit-curves.ts";
 import { curveIndexOf, namedRatesOf, onlyCurveOf } from "./curves.ts";
 import { type NamedCurves, nodeInputs } from "./named-curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
@@ -15,6 +16,12 @@ import { type AsOf, dayOfAsOf } from "./time.ts";
 
 /** The curves of currencies that are not named, by currency. */
 type OwnCurves = ReadonlyMap<string, ForwardCurve | undefined>;
+
+/** The credit of an issuer, by which credit default swaps on it are valued. */
+export interface IssuerCredit extends Pick<CreditSwapSpec, "discount" | "survival" | "calendar" | "knots"> {
+  readonly recovery: number;
+  readonly currency: string;
+}
 
 /** The curves, exchange rates and fixings that the linear trades of a book use. */
 export class LinearMarket {
@@ -45,6 +52,8 @@ export class LinearMarket {
       curves: [...(named?.curves ?? []), ...others.map(([, curve]) => curve)],
       instruments: [...(named?.instruments ?? []), ...others.map(() => [])],
       byQuotes: named?.byQuotes ?? [],
+      recoveries: named?.recoveries ?? [],
+      byRecovery: named?.byRecovery ?? [],
     };
     rememberInputs(linearInputs, this.curves, () => this.#inputsOf(named, others.length));
   }
@@ -79,6 +88,21 @@ export class LinearMarket {
       at,
       `the rates of ${currency} are a model without a curve; write a curve, or hullWhite around it`,
     );
+  }
+
+  /** Returns the curve of survival probabilities of a name. @throws BookError where there is none */
+  credit(name: string, at: string): IssuerCredit {
+    const survival = curveIndexOf(name, this.curves.names, at);
+    const spec = this.#spec.curves?.get(name);
+    if (spec?.recovery === undefined || spec.currency === undefined)
+      throw new BookError(at, `${quote(name)} has discount factors, expected a curve with "recovery"`);
+    const { recovery, currency, calendar } = spec;
+    const discount =
+      spec.discount === undefined
+        ? this.discount(currency, this.#pathOf("curves", name, "currency"))
+        : this.#numberOf(spec.discount, "curves", name, "discount");
+    const knots = [discount, survival].flatMap((one) => knotsOf(this.curves.curves[one]));
+    return { survival, discount, recovery, currency, calendar: creditCalendar(calendar), knots };
   }
 
   /** Returns an index with its projection curve and its fixings. @throws BookError where no curve projects it */

@@ -1,4 +1,4 @@
-/** Converts swaps, forward rate agreements, notes and forwards on currencies to flows. */
+/** Converts swaps, forward rate agreements, notes, forwards on currencies and credit default swaps to flows. */
 import { BookError, SpecError } from "../base/errors.ts";
 import { unadjustedEnd } from "../calibration/index.ts";
 import {
@@ -23,13 +23,13 @@ import {
   timeOf,
   zeroCouponOf,
 } from "../market/linear/index.ts";
+import { creditTerms } from "./credit-trade.ts";
 import type { LinearMarket } from "./linear-market.ts";
-import type { FairNumber, LinearLeg, LinearTrade } from "./linear-types.ts";
+import type { FairNumber, LinearLeg, LinearTerms, LinearTrade } from "./linear-types.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { LinearLegSpec, LinearTradeSpec } from "./schema/index.ts";
 import { dayNumber, type TimeSpec, yearsText } from "./time.ts";
 
-type Terms = Pick<LinearTrade, "product" | "currency" | "pair" | "legs" | "fair" | "terms">;
 type Form<K extends LinearTradeSpec["kind"]> = Extract<LinearTradeSpec, { readonly kind: K }>;
 
 /**
@@ -47,7 +47,7 @@ export function resolveLinearTrade(spec: LinearTradeSpec, pathOf: PathOf, market
   return tags === undefined ? trade : { ...trade, tags: { ...tags } };
 }
 
-function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): Terms {
+function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): LinearTerms {
   switch (spec.kind) {
     case "swap":
       return swapTerms(spec, pathOf, market);
@@ -57,6 +57,8 @@ function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): T
       return noteTerms(spec, pathOf, market);
     case "fxForward":
       return forwardTerms(spec, pathOf, market);
+    case "cds":
+      return { ...creditTerms(spec.cds, pathOf, market), product: "cds" };
     default:
       return spec satisfies never;
   }
@@ -220,7 +222,7 @@ function comparable({ spec, currency, isZero }: ReadLeg, sign: 1 | -1): object {
   ];
 }
 
-function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket): Terms {
+function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket): LinearTerms {
   const { start, end, notional, pay, receive } = swap;
   const around = (other: LinearLegSpec): Around => ({
     start,
@@ -251,7 +253,7 @@ function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket)
 }
 
 /** The pair on which legs depend, if it is one. */
-function pairOf(legs: readonly LinearLeg[]): Pick<Terms, "pair"> {
+function pairOf(legs: readonly LinearLeg[]): Pick<LinearTerms, "pair"> {
   const steps = legs.flatMap(({ conversion }) => conversion);
   const names = new Set(steps.map(({ pair }) => pair));
   return names.size === 1 ? { pair: { name: steps[0].pair, spot: steps[0].spot } } : {};
@@ -267,7 +269,7 @@ function fairOf({ spec, isZero }: ReadLeg, years: number | undefined, leg: numbe
   return { kind: isFixed ? "rate" : "spread", leg, at: spec.rate };
 }
 
-function noteTerms({ note }: Form<"note">, pathOf: PathOf, market: LinearMarket): Terms {
+function noteTerms({ note }: Form<"note">, pathOf: PathOf, market: LinearMarket): LinearTerms {
   const { start, end, notional, ...given } = note;
   const around = { start, end, notional, currency: undefined, index: undefined };
   const leg = readLeg({ exchange: "final", ...given }, around, pathOf, market);
@@ -276,7 +278,7 @@ function noteTerms({ note }: Form<"note">, pathOf: PathOf, market: LinearMarket)
   return { product: "note", currency, legs: [made.leg], fair: undefined, terms: comparable(leg, 1) };
 }
 
-function fraTerms({ fra }: Form<"fra">, pathOf: PathOf, market: LinearMarket): Terms {
+function fraTerms({ fra }: Form<"fra">, pathOf: PathOf, market: LinearMarket): LinearTerms {
   const { rate, notional, side = "pay" } = fra;
   const { reference } = market;
   const conventions = conventionsOf(fra.index);
@@ -311,7 +313,7 @@ function fraTerms({ fra }: Form<"fra">, pathOf: PathOf, market: LinearMarket): T
   return { product: "fra", currency, legs: [leg], fair: { kind: "rate", leg: 0, at: rate }, terms };
 }
 
-function forwardTerms({ fxForward }: Form<"fxForward">, pathOf: PathOf, market: LinearMarket): Terms {
+function forwardTerms({ fxForward }: Form<"fxForward">, pathOf: PathOf, market: LinearMarket): LinearTerms {
   const { pair: name, amount, rate, delivery } = fxForward;
   const { reference, asOf } = market;
   const pair = market.fx.pair(name, pathOf("pair"));

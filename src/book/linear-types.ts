@@ -1,4 +1,4 @@
-/** The types of trades that are worth sums of discounted flows: swaps, forward rate agreements, notes, forwards. */
+/** The types of trades that are worth sums of discounted flows: swaps, notes, forwards, credit default swaps. */
 import type { CurveData, PaidFlow } from "../market/linear/index.ts";
 import type { KeyRate } from "./rates-types.ts";
 import type { Tags } from "./tags.ts";
@@ -14,6 +14,10 @@ export interface LinearCurves {
    * order of the curves and their nodes.
    */
   readonly byQuotes: readonly Float64Array[];
+  /** The part of a notional that is left at default, of curves of survival probabilities. */
+  readonly recoveries: readonly (number | undefined)[];
+  /** The derivatives of the zero rates of each curve by its own recovery, if its quotes stay. */
+  readonly byRecovery: readonly (Float64Array | undefined)[];
 }
 
 /** A step of a conversion between currencies, at the exchange rate of a quoted pair on its spot date. */
@@ -49,17 +53,34 @@ export type FairNumber =
   /** The rate that is compounded over `years` on a notional. */
   | { readonly kind: "zeroCoupon"; readonly leg: number; readonly years: number; readonly notional: number }
   /** The forward exchange rate: minus one leg for each unit of the other, which is now `at`. */
-  | { readonly kind: "forward"; readonly leg: number; readonly at: number };
+  | { readonly kind: "forward"; readonly leg: number; readonly at: number }
+  /** The coupon of the second leg, which pays for the protection of the first one. */
+  | ({ readonly kind: "credit" } & CreditTerms);
+
+/** What the figures of a credit default swap need beside its legs. */
+export interface CreditTerms {
+  readonly coupon: number;
+  /** The coupon that has accrued until now, as its receiver sees it. */
+  readonly accrued: number;
+  /** The notional, paid when a trade of today is settled. */
+  readonly settlement: PaidFlow;
+  /** The payments at default without a recovery. */
+  readonly loss: readonly PaidFlow[];
+  /** The number of the survival curve. */
+  readonly survival: number;
+  /** Whether the recovery is that of the trade, and not of the curve. */
+  readonly hasOwnRecovery: boolean;
+}
 
 /** The name of an optional figure of a linear trade's result. */
 export type LinearReport = "cashflows" | "nodes" | "quotes";
 
-/** A swap, forward rate agreement, note or forward on a currency after reading: complete and valid. @stable */
+/** A swap, note, forward or credit default swap after reading: complete and valid. @stable */
 export interface LinearTrade {
   readonly kind: "linear";
   readonly id: string;
   /** The form in which the book has it. */
-  readonly product: "swap" | "fra" | "note" | "fxForward";
+  readonly product: "swap" | "fra" | "note" | "fxForward" | "cds";
   /** The currency of the value. */
   readonly currency: string;
   /** The currency pair on which the value depends; undefined for none, or several. */
@@ -82,6 +103,9 @@ export interface LinearTrade {
   readonly tags?: Tags;
 }
 
+/** The terms of a linear trade that differ by its form. */
+export type LinearTerms = Pick<LinearTrade, "product" | "currency" | "pair" | "legs" | "fair" | "terms">;
+
 /** A payment of a leg: its day, its amount as the receiver sees it, and its discount factor. */
 export interface Cashflow {
   readonly leg: number;
@@ -95,10 +119,21 @@ export interface Cashflow {
 export interface LinearFigures {
   /** The fixed rate, or the forward rate, at which the trade would be worth nothing. */
   readonly fairRate?: number;
+  /** The upfront of a credit default swap of today at this coupon, as a fraction of the notional. */
+  readonly fairUpfront?: number;
   /** The spread at which the trade would be worth nothing, if it has no fixed rate. */
   readonly fairSpread?: number;
   /** The value of the fair leg's notional times the fractions of a year, in its currency. */
   readonly annuity?: number;
+  /** The value of a credit default swap without the coupon that has accrued, and that coupon, to the holder. */
+  readonly clean?: number;
+  readonly accrued?: number;
+  /** The sensitivity to the issuer's hazard rate, per 1.00; null where it was not requested. */
+  readonly creditSensitivity?: number | null;
+  /** The sensitivity to the recovery, per 1.00, at constant quotes of the issuer; null where it was not requested. */
+  readonly recoverySensitivity?: number | null;
+  /** The change of the value if the issuer defaults now. */
+  readonly jumpToDefault?: number;
   /** The value of each leg to the holder, in its own currency. */
   readonly legs?: readonly { readonly currency: string; readonly value: number }[];
   /** The payments to come. */

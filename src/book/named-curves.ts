@@ -21,6 +21,10 @@ export interface NamedCurves {
   readonly byQuotes: readonly Float64Array[];
   /** The indices whose rates curves project. */
   readonly indices: readonly (IndexName | undefined)[];
+  /** The part of a notional that is left at default, of curves of survival probabilities. */
+  readonly recoveries: readonly (number | undefined)[];
+  /** The derivatives of the zero rates of each of these curves by its recovery, if its quotes stay. */
+  readonly byRecovery: readonly (Float64Array | undefined)[];
   readonly fx: FxMarket;
 }
 

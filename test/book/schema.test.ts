@@ -94,6 +94,7 @@ describe("a book as a plain object", () => {
       | { readonly fra: unknown }
       | { readonly note: unknown }
       | { readonly fxForward: unknown }
+      | { readonly cds: unknown }
     >;
     type Terms = "exercise" | "barriers" | "expiry";
     const terms: Same<Pick<Options<Written>, Terms>, Pick<Options<BookInput>, Terms>> = true;

@@ -1249,6 +1249,37 @@ export interface components {
     }) | ({
       /** @description a name (a string that is not empty) */
       id: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of "cashflows", "nodes" and "quotes" */
+      report?: ("cashflows" | "nodes" | "quotes")[];
+      cds: {
+        /** @description a name (a string that is not empty) */
+        curve: string;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        coupon: number;
+        /** @enum {unknown} */
+        side?: "buy" | "sell";
+        /** @description a finite number */
+        upfront?: number;
+        /** @description a number from 0 to 1 */
+        recovery?: number;
+        /** @description a name (a string that is not empty) */
+        currency?: string;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
       /** @description a name (a string that is not empty) */
       underlying: string;
       /** @description "call", "put", { "digital" }, { "touch" }, { "noTouch" } or { "expression" } */
@@ -2828,6 +2859,10 @@ export interface components {
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -2884,7 +2919,16 @@ export interface components {
                 crossCurrency: string;
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
-              })[];
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                cds: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread?: number;
+                /** @description a finite number */
+                upfront?: number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                coupon?: number;
+              }))[];
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
@@ -2895,13 +2939,17 @@ export interface components {
             };
             /** @description a name (a string that is not empty) */
             pair?: string;
-            /** @description a name (a string that is not empty) */
-            currency?: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
           }) | ({
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -4083,6 +4131,10 @@ export interface components {
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -4139,7 +4191,16 @@ export interface components {
                 crossCurrency: string;
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
-              })[];
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                cds: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread?: number;
+                /** @description a finite number */
+                upfront?: number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                coupon?: number;
+              }))[];
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
@@ -4150,13 +4211,17 @@ export interface components {
             };
             /** @description a name (a string that is not empty) */
             pair?: string;
-            /** @description a name (a string that is not empty) */
-            currency?: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
           }) | ({
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -5336,6 +5401,10 @@ export interface components {
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -5392,7 +5461,16 @@ export interface components {
                 crossCurrency: string;
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
-              })[];
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                cds: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread?: number;
+                /** @description a finite number */
+                upfront?: number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                coupon?: number;
+              }))[];
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
@@ -5403,13 +5481,17 @@ export interface components {
             };
             /** @description a name (a string that is not empty) */
             pair?: string;
-            /** @description a name (a string that is not empty) */
-            currency?: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
           }) | ({
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
             interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a number from 0 to 1 */
+            recovery?: number;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
             /** @description a list of { "from", "to", "spread" } */
             turns?: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -5479,7 +5561,10 @@ export interface components {
       parity?: number | null;
       bondFloor?: number | null;
       creditSensitivity?: number | null;
+      recoverySensitivity?: number | null;
+      jumpToDefault?: number | null;
       fairRate?: number | null;
+      fairUpfront?: number | null;
       fairSpread?: number | null;
       annuity?: number | null;
       buckets?: components["schemas"]["Bucket"][];

@@ -1,10 +1,31 @@
 /** The schemas of curves by name, exchange rates and fixings. */
 import * as z from "zod";
-import { type IndexName, INDICES, type Tenor, tenorOf } from "../../market/conventions/index.ts";
+import {
+  CALENDARS,
+  type CalendarName,
+  type IndexName,
+  INDICES,
+  type Tenor,
+  tenorOf,
+} from "../../market/conventions/index.ts";
+import type { CreditQuote } from "../../calibration/index.ts";
 import type { CurveRule } from "../../market/linear/index.ts";
 import type { TimeSpec } from "../time.ts";
 import type { CurveByNameInput } from "./market-input.ts";
-import { choose, finite, list, mapOf, name, object, positive, rate, type Schema, time, word } from "./values.ts";
+import {
+  choose,
+  finite,
+  fraction,
+  list,
+  mapOf,
+  name,
+  object,
+  positive,
+  rate,
+  type Schema,
+  time,
+  word,
+} from "./values.ts";
 
 /** The schema of a tenor of one unit. */
 export const tenor: Schema<Tenor, string> = name.transform((text, context): Tenor => {
@@ -19,15 +40,25 @@ export const tenor: Schema<Tenor, string> = name.transform((text, context): Teno
 /** The schema of the name of an index. */
 export const indexName = word(Object.keys(INDICES) as IndexName[]);
 
+const calendarName = word(Object.keys(CALENDARS) as CalendarName[]);
+
+/** The schema of one calendar, or of a list of calendars whose holidays are joined. */
+export const calendar = choose("a calendar or a list of them", {
+  string: calendarName.transform((one) => [one]),
+  list: list(calendarName, "a list of calendars, at least one", 1),
+});
+
 /** A quoted instrument after validation, to be understood by the conventions of its curve's index. */
 export type CurveInstrument =
   | { readonly kind: "deposit" | "fra" | "swap"; readonly tenor: Tenor; readonly quote: number }
   | { readonly kind: "future"; readonly start: TimeSpec; readonly end: TimeSpec | undefined; readonly quote: number }
   | { readonly kind: "basis"; readonly tenor: Tenor; readonly quote: number; readonly against: IndexName }
-  | { readonly kind: "fxSwap" | "crossCurrency"; readonly tenor: Tenor; readonly quote: number };
+  | { readonly kind: "fxSwap" | "crossCurrency"; readonly tenor: Tenor; readonly quote: number }
+  | { readonly kind: "cds"; readonly end: TimeSpec; readonly quote: CreditQuote };
 
 const instrument = choose(
-  'a quote with "deposit", "fra", "future", "ois", "swap", "basis", "fxSwap" or "crossCurrency", which is its tenor',
+  'a quote with "deposit", "fra", "future", "ois", "swap", "basis", "fxSwap", "crossCurrency" or "cds", which is its ' +
+    "tenor",
   {
     marked: {
       deposit: object({ deposit: tenor, rate }).transform((of): CurveInstrument => ({
@@ -74,6 +105,20 @@ const instrument = choose(
         tenor: of.crossCurrency,
         quote: of.spread,
       })),
+      cds: object({
+        cds: time,
+        spread: rate.optional(),
+        upfront: finite.optional(),
+        coupon: rate.optional(),
+      }).transform(({ cds, spread, upfront, coupon }, context): CurveInstrument => {
+        if ((spread === undefined) === (upfront === undefined) || (coupon === undefined) !== (upfront === undefined))
+          context.addIssue({ code: "custom", message: 'expected "spread", or "upfront" and "coupon"' });
+        const quote: CreditQuote =
+          spread === undefined
+            ? { kind: "upfront", quote: upfront ?? 0, coupon: coupon ?? 0 }
+            : { kind: "spread", quote: spread };
+        return { kind: "cds", end: cds, quote };
+      }),
     },
   },
 );
@@ -91,6 +136,9 @@ export interface NamedCurveSpec {
   readonly discount?: string | undefined;
   /** The curves of other indices that basis swaps need. */
   readonly forward?: ReadonlyMap<string, string> | undefined;
+  /** The part of the notional that is left at default, of a curve of survival probabilities. */
+  readonly recovery?: number | undefined;
+  readonly calendar?: readonly CalendarName[] | undefined;
   /** The pair whose forward rates imply the curve, and the currency that it discounts. */
   readonly pair?: string | undefined;
   readonly currency?: string | undefined;
@@ -99,6 +147,8 @@ export interface NamedCurveSpec {
 const shared = {
   index: indexName.optional(),
   interpolation: word(["log-discount", "zero-rate", "monotone-convex"]).optional(),
+  recovery: fraction.optional(),
+  currency: name.optional(),
   turns: list(object({ from: time, to: time, spread: rate }), 'a list of { "from", "to", "spread" }').optional(),
 };
 
@@ -114,7 +164,7 @@ const namedCurve: Schema<NamedCurveSpec, CurveByNameInput> = choose('{ "instrume
       discount: name.optional(),
       forward: forwardCurves.optional(),
       pair: name.optional(),
-      currency: name.optional(),
+      calendar: calendar.optional(),
     }).transform(({ interpolation = "log-discount", ...of }): NamedCurveSpec => ({ ...of, interpolation })),
     zeros: object({
       ...shared,

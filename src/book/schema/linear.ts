@@ -1,10 +1,11 @@
-/** The schemas of swaps, forward rate agreements, notes and forwards on currencies. */
+/** The schemas of swaps, forward rate agreements, notes, forwards on currencies and credit default swaps. */
 import type * as z from "zod";
-import { CALENDARS, type CalendarName, DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
-import { indexName, tenor } from "./curves.ts";
+import { DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
+import { calendar, indexName, tenor } from "./curves.ts";
 import {
   choose,
   finite,
+  fraction,
   list,
   name,
   object,
@@ -17,14 +18,6 @@ import {
   wholeNumberFrom,
   word,
 } from "./values.ts";
-
-const calendarName = word(Object.keys(CALENDARS) as CalendarName[]);
-
-/** The schema of one calendar, or of a list of calendars whose holidays are joined. */
-export const calendar = choose("a calendar or a list of them", {
-  string: calendarName.transform((one) => [one]),
-  list: list(calendarName, "a list of calendars, at least one", 1),
-});
 
 const steps = choose("a rate or a list of them, one a period", {
   number: rate,
@@ -112,11 +105,28 @@ const fxForward = object({
   fxForward: object({ pair: name, amount: finite, rate: positive, delivery: time }),
 }).transform((of) => ({ kind: "fxForward" as const, ...of }));
 
-/** The schemas of these trades by the field that marks them. */
-export const linearForms = { swap, fra, note, fxForward };
+const cds = object({
+  ...shared,
+  cds: object({
+    curve: name,
+    start: time.optional(),
+    end: time,
+    notional: positive,
+    coupon: rate,
+    side: word(["buy", "sell"]).optional(),
+    upfront: finite.optional(),
+    recovery: fraction.optional(),
+    currency: name.optional(),
+  }),
+}).transform((of) => ({ kind: "cds" as const, ...of }));
 
-/** The schema that validates a swap, a forward rate agreement, a note or a forward on a currency. */
-export const linearTradeSchema = choose('a trade with "swap", "fra", "note" or "fxForward"', { marked: linearForms });
+/** The schemas of these trades by the field that marks them. */
+export const linearForms = { swap, fra, note, fxForward, cds };
+
+/** The schema that validates a swap, or another trade that is a sum of flows. */
+export const linearTradeSchema = choose('a trade with "swap", "fra", "note", "fxForward" or "cds"', {
+  marked: linearForms,
+});
 
 /** Such a trade after validation by its schema, before its dates become days. */
 export type LinearTradeSpec = z.infer<typeof linearTradeSchema>;

@@ -1,5 +1,5 @@
 /** The TypeScript types of the market of a book in the form that users write. `market.ts` parses them. */
-import type { IndexName } from "../../market/conventions/index.ts";
+import type { CalendarName, IndexName } from "../../market/conventions/index.ts";
 
 /**
  * A time, as a book contains it: an ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf`
@@ -114,7 +114,14 @@ type CurveInstrumentInput =
   /** The forward less the spot rate of the curve's `pair`. */
   | { readonly fxSwap: string; readonly points: number }
   /** The curve's index and a spread against the other currency, with the notional exchanged at both ends. */
-  | { readonly crossCurrency: string; readonly spread: number };
+  | { readonly crossCurrency: string; readonly spread: number }
+  /** A credit default swap of a tenor or until a date, at its par spread, or at its upfront for a coupon. */
+  | {
+      readonly cds: TimeInput;
+      readonly spread?: number | undefined;
+      readonly upfront?: number | undefined;
+      readonly coupon?: number | undefined;
+    };
 
 /** A curve of the section `curves`, as a book contains it. */
 export type CurveByNameInput = {
@@ -122,6 +129,10 @@ export type CurveByNameInput = {
   readonly index?: IndexName | undefined;
   /** What is linear in time: ln of the discount factor (the default), or the zero rate; "monotone-convex": neither. */
   readonly interpolation?: "log-discount" | "zero-rate" | "monotone-convex" | undefined;
+  /** The part of the notional that is left at default: the curve has survival probabilities, not discount factors. */
+  readonly recovery?: number | undefined;
+  /** The currency that the curve discounts, or that of credit default swaps on the issuer. */
+  readonly currency?: string | undefined;
   /** Periods in which the forward rate is higher by a spread, such as the turn of a year. */
   readonly turns?: readonly { readonly from: TimeInput; readonly to: TimeInput; readonly spread: number }[] | undefined;
 } & (
@@ -133,9 +144,10 @@ export type CurveByNameInput = {
       readonly discount?: string | undefined;
       /** The curves of other indices, for basis swaps. */
       readonly forward?: { readonly [index: string]: string } | undefined;
-      /** The pair that fxSwap and crossCurrency are quotes of, and the currency that the curve discounts. */
+      /** The pair that fxSwap and crossCurrency are quotes of. */
       readonly pair?: string | undefined;
-      readonly currency?: string | undefined;
+      /** The calendar of credit default swaps, weekends only by default. */
+      readonly calendar?: CalendarName | readonly CalendarName[] | undefined;
     }
   | { readonly zeros: readonly { readonly date: TimeInput; readonly zero: number }[] }
 );

@@ -1,8 +1,8 @@
 /** The schemas of trades on interest rates. */
 import type * as z from "zod";
 import { DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
-import { indexName } from "./curves.ts";
-import { calendar, dates } from "./linear.ts";
+import { calendar, indexName } from "./curves.ts";
+import { dates } from "./linear.ts";
 import { exerciseSchema, right } from "./trade.ts";
 import {
   choose,

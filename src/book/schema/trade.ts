@@ -4,7 +4,7 @@ import type { BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
 import type { CalendarName } from "../../market/conventions/index.ts";
-import { calendar } from "./linear.ts";
+import { calendar } from "./curves.ts";
 import { dateForms, dateList } from "./schedule.ts";
 import {
   choose,

@@ -19,8 +19,8 @@ interface HazardQuote {
 }
 
 /**
- * Sets the mean hazard rates at the nodes of a curve, one a quote, so that the curve gives the quotes. `fail` throws the
- * error of a quote, by its position, that no hazard rate from 0 on reproduces.
+ * Sets the mean hazard rates at the nodes of a curve, one a quote, so that the curve gives the quotes. `fail` throws
+ * the error of a quote, by its position, that no hazard rate from 0 on reproduces.
  */
 export function findHazards(
   { times, zeros }: CurveData,

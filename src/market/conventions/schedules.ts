@@ -108,8 +108,8 @@ export const paymentDate = (end: Day, lag: number, calendar: Calendar): Day => c
 const CREDIT_MONTHS = [3, 6, 9, 12];
 
 /**
- * Returns the maturity of a standard credit default swap of some months. Since December 2015 the maturities of new swaps
- * change in March and September.
+ * Returns the maturity of a standard credit default swap of some months. Since December 2015 the maturities of new
+ * swaps change in March and September.
  */
 export function creditMaturity(trade: Day, months: number): Day {
   const { year, month, day } = civilDate(trade);

@@ -39,15 +39,18 @@ export function linearBuckets(trade: LinearTrade, { value, byQuotes, rounding }:
     const at = (by: number): number => value(trade, (one) => (one === pair ? 1 + by : 1));
     return bucket("spot", pair, null, slope(MOVE, at) / spot, MOVE * spot);
   });
+  const { names, recoveries } = trade.market;
+  const factorOf = (curve: string): BucketFactor =>
+    recoveries[names.indexOf(curve)] === undefined ? "rate" : "spread";
   const found = Object.entries(byQuotes(trade)).flatMap(([curve, own]) =>
-    Object.entries(own).flatMap(([name, one]) => bucket("rate", curve, name, one, 1)),
+    Object.entries(own).flatMap(([name, one]) => bucket(factorOf(curve), curve, name, one, 1)),
   );
   const given = (inputsOf(linearInputs, trade.market) ?? [])
     .filter(({ from }) => from < trade.expiry - ONE_SECOND)
     .flatMap(({ of, at, moved }) => {
       const then = slope(MOVE, (by) => value({ ...trade, market: moved(by) }));
       // A curve on which the trade does not depend.
-      return Math.abs(then) <= error / MOVE ? [] : bucket("rate", of!, at, then, MOVE);
+      return Math.abs(then) <= error / MOVE ? [] : bucket(factorOf(of!), of!, at, then, MOVE);
     });
   return [...bySpot, ...found, ...given];
 }

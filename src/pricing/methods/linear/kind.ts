@@ -1,151 +1,21 @@
 /** Swaps, forward rate agreements, notes and forwards on currencies: sums of flows on curves, in closed form. */
-import { memoizeBy } from "../../../base/memoize.ts";
 import { SpecError } from "../../../base/errors.ts";
-import type { Conversion, KeyRate, LinearCurves, LinearFigures, LinearLeg, LinearTrade } from "../../../book/index.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
+import type { KeyRate, LinearCurves, LinearFigures, LinearTrade } from "../../../book/index.ts";
 import { doubtsAbout, ONE_SECOND } from "../../../market/index.ts";
 import { isoOf } from "../../../market/conventions/index.ts";
-import {
-  Curve,
-  type CurveGradient,
-  type FlowView,
-  type PaidFlow,
-  type PreparedFlows,
-  Valuation,
-} from "../../../market/linear/index.ts";
+import { type CurveGradient, endOf } from "../../../market/linear/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
 import { equalUpToRounding } from "../../market-moves.ts";
 import { type Pair, type TradeKind, UNBOUNDED, type SingleMoveCopies } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { linearBuckets } from "./buckets.ts";
-
-/** Rounding, relative to the sum of the sizes of all flows. */
-const ROUNDING = 1e-14;
+import { creditFigures, hazardMove, sumOf, withSurvival } from "./credit.ts";
+import { curvesOf, LinearValue, paymentOf, ROUNDING } from "./value.ts";
 
 /** The time of a trade in microseconds of one core. */
 const COST = 20;
-
-/** Years over which slopes of curves are taken, which have none at nodes. */
-const STEP = 1e-5;
-
-const curvesOf = memoizeBy(({ curves }: LinearCurves): readonly Curve[] =>
-  curves.map(({ times, zeros, rule, turns }) => new Curve(times, zeros, rule, turns)),
-);
-
-const todays = memoizeBy((market: LinearCurves) => new Valuation(curvesOf(market)));
-
-/** The forward rates of the curves of a market today, −d ln P/dt at 0. */
-const slopesOf = memoizeBy((market: LinearCurves): Float64Array =>
-  Float64Array.from(curvesOf(market), (curve) => curve.logDiscount(STEP) / STEP),
-);
-
-/** A leg as it is valued: the flows that are left, and the value of a unit of its currency, with its sign. */
-interface ValuedLeg {
-  readonly leg: LinearLeg;
-  readonly left: readonly PaidFlow[];
-  readonly flows: PreparedFlows;
-  /** The value in the leg's own currency. */
-  readonly value: number;
-  readonly unit: number;
-}
-
-/** A trade in one market: values of its legs, and of a unit of each leg's currency in that of the trade. */
-class LinearValue {
-  readonly legs: readonly ValuedLeg[];
-  readonly #trade: LinearTrade;
-  readonly #seen: FlowView;
-  readonly #on: Valuation;
-
-  constructor(trade: LinearTrade, shift = 0) {
-    this.#trade = trade;
-    this.#seen = { years: trade.seen, shift };
-    const isToday = trade.seen === 0 && shift === 0;
-    this.#on = isToday ? todays(trade.market) : new Valuation(curvesOf(trade.market), this.#seen);
-    this.legs = trade.legs.map((leg) => {
-      const left = this.#left(leg.flows);
-      const flows = this.#on.prepare(left);
-      return { leg, left, flows, value: this.#on.value(flows), unit: leg.sign * this.unit(leg) };
-    });
-  }
-
-  /** Returns the value to the holder, with the spots of pairs multiplied by the given factors. */
-  value(factorOf?: (pair: string) => number): number {
-    return this.legs.reduce(
-      (sum, { leg, value, unit }) =>
-        sum + value * (factorOf === undefined ? unit : leg.sign * this.unit(leg, factorOf)),
-      0,
-    );
-  }
-
-  /** Returns the value of the derivatives of a leg's flows by its rate, in its currency. */
-  byRate({ byRate }: LinearLeg): number {
-    return this.#on.value(this.#left(byRate));
-  }
-
-  /** Returns the value of a unit of a leg's currency. */
-  unit({ conversion }: LinearLeg, factorOf: (pair: string) => number = () => 1): number {
-    return conversion.reduce((unit, step) => {
-      const { pair, spot, power, base, quote, lag } = step;
-      const at = this.#seen.years + lag;
-      const rate = spot * factorOf(pair) * (this.#on.discount(quote, at) / this.#on.discount(base, at));
-      return power === 1 ? unit * rate : unit / rate;
-    }, 1);
-  }
-
-  /** Returns the flows that are not yet paid. */
-  #left(flows: readonly PaidFlow[]): readonly PaidFlow[] {
-    const { years } = this.#seen;
-    return years === 0 ? flows : flows.filter(({ factors }) => factors[0].time > years + ONE_SECOND);
-  }
-
-  /** Returns the derivatives by all nodes of all curves, as seen today. */
-  gradient(): CurveGradient {
-    const gradient = this.#on.curves.map(({ zeros }) => new Float64Array(zeros.length));
-    for (const { leg, flows, value, unit } of this.legs) {
-      this.#on.addSlopes(flows, unit);
-      for (const { base, quote, power, lag } of leg.conversion) {
-        this.#on.addFactor(quote, lag, power * unit * value);
-        this.#on.addFactor(base, lag, -power * unit * value);
-      }
-    }
-    this.#on.takeSlopes((curve, node, slope) => (gradient[curve][node] += slope));
-    return gradient;
-  }
-
-  /** The sum of the sizes of all amounts. */
-  get size(): number {
-    let size = 0;
-    for (const { flows, unit } of this.legs)
-      for (let k = 0; k < flows.amounts.length; k++) size += Math.abs(unit * flows.scaled[k] * flows.amounts[k]);
-    return size;
-  }
-
-  /** Returns the derivative by the valuation time, along forward rates and at constant spots. */
-  theta(): number {
-    const curves = curvesOf(this.#trade.market);
-    const slopes = slopesOf(this.#trade.market);
-    const later = (curve: number, at: number): number =>
-      (curves[curve].logDiscount(at + STEP) - curves[curve].logDiscount(at)) / STEP;
-    const grown = ({ base, quote, power, lag }: Conversion): number =>
-      power * (slopes[quote] - later(quote, lag) - slopes[base] + later(base, lag));
-    let theta = 0;
-    for (const { leg, left, flows, unit } of this.legs) {
-      const drift = leg.conversion.reduce((all, step) => all + grown(step), 0);
-      left.forEach(({ factors }, k) => {
-        let own = drift;
-        for (const { curve, power } of factors) own += power * slopes[curve];
-        theta += unit * flows.scaled[k] * flows.amounts[k] * own;
-      });
-    }
-    return theta;
-  }
-}
-
-/** What a flow pays, and the product of its factors. */
-const paymentOf = ({ left, flows }: ValuedLeg, k: number): { readonly amount: number; readonly discount: number } => ({
-  amount: left[k].scale * flows.amounts[k],
-  discount: flows.scaled[k] / left[k].scale,
-});
 
 const tradeOf = ({ columns }: Batch, trade: number): LinearTrade => columns.givenOf(trade) as LinearTrade;
 
@@ -171,7 +41,11 @@ function read(batch: Batch, i: number, results: ResultColumns): void {
   const value = now.value();
   const error = ROUNDING * now.size;
   const gradient = batch.settings.greeks === "all" || trade.report.length > 0 ? now.gradient() : undefined;
-  const rho = gradient?.reduce((sum, part) => part.reduce((all, one) => all + one, sum), 0);
+  // Of interest rates: hazard rates have a sensitivity of their own.
+  const rho = gradient?.reduce(
+    (sum, part, c) => (trade.market.recoveries[c] === undefined ? sum + sumOf(part) : sum),
+    0,
+  );
   const spots = spotGreeks(trade, now);
   results.setToday(
     i,
@@ -225,6 +99,7 @@ function figuresOf(
   const quotes = report.includes("quotes") && gradient !== undefined ? quotesOf(market, gradient) : undefined;
   return {
     ...fairOf(trade, now, value),
+    ...creditFigures(trade, now, gradient),
     legs: own,
     ...(report.includes("cashflows") ? { cashflows: cashflowsOf(now) } : {}),
     ...(nodes === undefined ? {} : { nodeSensitivities: nodes }),
@@ -233,7 +108,7 @@ function figuresOf(
 }
 
 function fairOf({ fair }: LinearTrade, now: LinearValue, value: number): LinearFigures {
-  if (fair === undefined) return {};
+  if (fair === undefined || fair.kind === "credit") return {};
   const { leg, unit } = now.legs[fair.leg];
   // The value without the leg, in its currency.
   const missing = value / unit;
@@ -242,7 +117,7 @@ function fairOf({ fair }: LinearTrade, now: LinearValue, value: number): LinearF
     const fairAmount = amount - missing / discount;
     return { fairRate: (1 + fairAmount / fair.notional) ** (1 / fair.years) - 1, annuity: fair.notional * discount };
   }
-  const byRate = now.byRate(leg);
+  const byRate = now.valueOf(leg.byRate);
   const at = fair.at - missing / byRate;
   if (fair.kind === "spread") return { fairSpread: at, annuity: byRate };
   return { fairRate: at, ...(fair.kind === "rate" ? { annuity: Math.abs(byRate) } : {}) };
@@ -251,12 +126,12 @@ function fairOf({ fair }: LinearTrade, now: LinearValue, value: number): LinearF
 function cashflowsOf({ legs }: LinearValue): NonNullable<LinearFigures["cashflows"]> {
   return legs
     .flatMap((valued, leg) =>
-      valued.left.map(({ date }, k) => ({
-        leg,
-        date: isoOf(date),
-        currency: valued.leg.currency,
-        ...paymentOf(valued, k),
-      })),
+      valued.left.flatMap(({ date, atDefault }, k) =>
+        // A payment at default has no day.
+        atDefault === undefined
+          ? [{ leg, date: isoOf(date), currency: valued.leg.currency, ...paymentOf(valued, k) }]
+          : [],
+      ),
     )
     .sort((a, b) => a.leg - b.leg || (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
 }
@@ -320,27 +195,39 @@ function withSpots(trade: LinearTrade, { legs, pair }: LinearTrade): LinearTrade
 function views({ rolled, after }: Pair<LinearTrade>): SingleMoveCopies<LinearTrade> {
   const bySpot = withSpots(rolled, after);
   // The fixings of rates belong to the curves.
-  const byRate = withSpots(after, rolled);
+  const isCredit = rolled.fair?.kind === "credit";
+  const calm = isCredit ? { ...after, market: withSurvival(after.market, rolled.market, -rolled.seen) } : after;
+  const byRate = withSpots(calm, rolled);
+  const byCredit = { ...rolled, market: withSurvival(rolled.market, after.market, rolled.seen) };
+  const value = new LinearValue(rolled).value();
+  const isMoved = (one: LinearTrade): boolean => !equalUpToRounding(new LinearValue(one).value(), value);
   return {
     spot: equalUpToRounding(bySpot.legs, rolled.legs) ? undefined : bySpot,
-    rate: equalUpToRounding(new LinearValue(byRate).value(), new LinearValue(rolled).value()) ? undefined : byRate,
+    rate: isMoved(byRate) ? byRate : undefined,
+    ...(isCredit ? { credit: isMoved(byCredit) ? byCredit : undefined } : {}),
   };
 }
 
 /** What is doubtful about the curves that a trade needs: rates beyond the last instrument. */
 function doubtsOf({ legs, market, expiry }: LinearTrade): readonly string[] {
   const isUsed: boolean[] = [];
+  let lastDefault = 0;
   for (const { flows } of legs)
-    for (const { factors, growth } of flows) {
+    for (const { factors, growth, atDefault } of flows) {
       for (const { curve } of factors) isUsed[curve] = true;
       if (growth !== undefined && growth.periods.length > 0) isUsed[growth.curve] = true;
+      if (atDefault === undefined) continue;
+      isUsed[atDefault.survival] = true;
+      lastDefault = Math.max(lastDefault, atDefault.end);
     }
   return market.instruments.flatMap((instruments, c) => {
     const last = instruments.at(-1);
     if (last === undefined || !isUsed[c]) return [];
     const time = market.curves[c].times.at(-1)!;
     const place = `market.curves.${market.names[c]}`;
-    return doubtsAbout({ place, doubts: [], last: { time, written: `instrument, ${last}` } }, expiry);
+    // The last coupon is paid after the issuer has survived.
+    const until = market.recoveries[c] === undefined ? expiry : lastDefault;
+    return doubtsAbout({ place, doubts: [], last: { time, written: `instrument, ${last}` } }, until);
   });
 }
 
@@ -352,9 +239,13 @@ export const linearKind: TradeKind<LinearTrade> = {
   boundsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
   warnings({ market, id, fair }) {
     const warnings: string[] = [];
-    market.curves.forEach(({ zeros }, c) => addUnitWarning(warnings, "rate", market.names[c], [...zeros], MAX_RATE));
+    market.curves.forEach(({ zeros }, c) => {
+      // Hazard rates of issuers in distress are larger than interest rates are.
+      if (market.recoveries[c] === undefined) addUnitWarning(warnings, "rate", market.names[c], [...zeros], MAX_RATE);
+    });
     if (fair !== undefined && fair.kind !== "forward" && "at" in fair)
       addUnitWarning(warnings, "rate", id, [fair.at], MAX_RATE);
+    if (fair?.kind === "credit") addUnitWarning(warnings, "coupon", id, [fair.coupon], MAX_RATE);
     return warnings;
   },
   doubts: doubtsOf,
@@ -376,7 +267,8 @@ export const linearKind: TradeKind<LinearTrade> = {
   paid(before, years) {
     const now = new LinearValue(before);
     return now.legs.reduce((sum, valued) => {
-      const paid = valued.left.filter(({ factors }) => factors[0].time <= years + ONE_SECOND);
+      // The issuer has survived, so that nothing was paid at default.
+      const paid = valued.left.filter((one) => one.atDefault === undefined && endOf(one) <= years + ONE_SECOND);
       const open = paid.find(({ growth }) => growth !== undefined && growth.periods.length > 0);
       if (open !== undefined)
         throw new SpecError(`a payment of ${isoOf(open.date)} depends on a fixing between the two dates`);
@@ -385,11 +277,12 @@ export const linearKind: TradeKind<LinearTrade> = {
   },
   firstOrder({ before, rolled, after, years }) {
     const [from, to] = [curvesOf(rolled.market), curvesOf(after.market)];
-    const curve = rolled.legs[0].flows[0].factors[0].curve;
+    const [{ factors, atDefault }] = rolled.legs.flatMap(({ flows }) => flows);
+    const curve = atDefault?.discount ?? factors[0].curve;
     const logDiscount = (t: number): number =>
       from[curve].logDiscount(rolled.seen + t) - from[curve].logDiscount(rolled.seen) - to[curve].logDiscount(t);
     const rate = after.expiry === 0 ? 0 : -logDiscount(after.expiry) / after.expiry;
     const spot = (after.pair?.spot ?? 0) - (before.pair?.spot ?? 0);
-    return { moves: { years, spot, paid: 0, volatility: 0, rate }, logDiscount, credit: 0 };
+    return { moves: { years, spot, paid: 0, volatility: 0, rate }, logDiscount, credit: hazardMove(rolled, after) };
   },
 };
