@@ -1,9 +1,9 @@
 import { BookError } from "../base/errors.ts";
-import { History } from "./history.ts";
+import type { History } from "./history.ts";
 import type { Clock, TimeSpec } from "./time.ts";
 import { quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
-import type { BarrierSpec, MarketSpec } from "./schema/index.ts";
+import type { BarrierSpec } from "./schema/index.ts";
 import type { Barrier } from "./types.ts";
 
 /** The barriers of a trade that are left, and what is left of one that knocked out. */
@@ -24,10 +24,10 @@ export function resolveBarriers(
   underlyings: readonly string[],
   expiry: number,
   clock: Clock,
-  fixings: MarketSpec["fixings"],
+  historyOf: (asset: number) => History,
   pathOf: PathOf,
 ): BarriersLeft {
-  const past = specs.map((spec, i) => wasBreached(spec, underlyings, clock, fixings, inside(pathOf, i)));
+  const past = specs.map((spec, i) => pastOf(spec, underlyings, clock, historyOf, inside(pathOf, i)));
   const out = specs.find(({ type }, i) => past[i].isBreached && type.endsWith("-out"));
   if (out !== undefined) {
     const isLater = resolveRebateAt(out, pathOf) === "expiry";
@@ -36,48 +36,61 @@ export function resolveBarriers(
   const isIn = specs.some((_, i) => past[i].isBreached);
   const barriers = specs.flatMap((spec, i): Barrier[] => {
     if (isIn && spec.type.endsWith("-in")) return [];
-    const { monitoring } = past[i];
-    const left = monitoring === undefined ? spec : { ...spec, monitoring };
-    const barrier = resolveBarrier(left, expiry, clock, inside(pathOf, i));
-    if (underlyings.length === 1 && spec.underlying === undefined) return [barrier];
-    // One that names no underlying stands for each of them.
-    const assets = spec.underlying === undefined ? [...underlyings.keys()] : [underlyings.indexOf(spec.underlying)];
-    if (assets[0] < 0)
-      throw new BookError(
-        pathOf(i, "underlying"),
-        `expected one of the trade's own, ${underlyings.map(quote).join(" or ")}, got ${quote(spec.underlying ?? "")}`,
-      );
-    return assets.map((asset) => ({ ...barrier, asset }));
+    const { assets, left } = past[i];
+    const isOnOne = underlyings.length === 1 && spec.underlying === undefined;
+    return assets.map((asset, k) => {
+      const own = left === undefined ? spec : { ...spec, monitoring: left[k] };
+      const barrier = resolveBarrier(own, expiry, clock, inside(pathOf, i));
+      return isOnOne ? barrier : { ...barrier, asset };
+    });
   });
   return { barriers };
 }
 
+/** What is known of a barrier. */
+interface Past {
+  /** The underlyings that it is on; one that names none stands for each of them. */
+  readonly assets: readonly number[];
+  readonly isBreached: boolean;
+  /** The monitoring dates to come of each of them, where some have passed. */
+  readonly left?: readonly TimeSpec[][];
+}
+
 /**
  * Tells whether a barrier was breached in the past: on the day that the book names, or on a monitoring date by its
- * fixing. Returns the monitoring dates to come where some have passed.
+ * fixing.
  */
-function wasBreached(
-  { breached, monitoring, type, level, underlying }: BarrierSpec,
+function pastOf(
+  { breached, monitoring, type, level, underlying, from }: BarrierSpec,
   underlyings: readonly string[],
   clock: Clock,
-  fixings: MarketSpec["fixings"],
+  historyOf: (asset: number) => History,
   pathOf: PathOf,
-): { readonly isBreached: boolean; readonly monitoring?: TimeSpec[] } {
+): Past {
+  const assets = underlying === undefined ? [...underlyings.keys()] : [underlyings.indexOf(underlying)];
+  if (assets[0] < 0)
+    throw new BookError(
+      pathOf("underlying"),
+      `expected one of the trade's own, ${underlyings.map(quote).join(" or ")}, got ${quote(underlying ?? "")}`,
+    );
   if (breached !== undefined) {
     if (clock.years(breached) > 0) throw new BookError(pathOf("breached"), "expected a day up to asOf");
-    return { isBreached: true };
+    return { assets, isBreached: true };
   }
-  const isPast = monitoring !== undefined && monitoring !== "continuous" && clock.years(monitoring[0]) <= 0;
-  if (!isPast) return { isBreached: false };
-  const names = underlying === undefined ? underlyings : [underlying];
-  const divided = names.map((name) =>
-    new History(name, fixings, clock).divide(monitoring, (i) => pathOf("monitoring", i)),
-  );
+  if (monitoring === undefined || monitoring === "continuous") return { assets, isBreached: false };
+  const times = monitoring.map((date) => clock.years(date));
+  if (times.every((time) => time > 0)) return { assets, isBreached: false };
+  const begins = from === undefined ? Number.NEGATIVE_INFINITY : clock.years(from);
+  const outside = times.findIndex((time) => time < begins);
+  if (outside >= 0) throw new BookError(pathOf("monitoring", outside), OUTSIDE);
+  const divided = assets.map((asset) => historyOf(asset).divide(monitoring, (i) => pathOf("monitoring", i)));
   const isBreached = divided.some(({ past }) =>
     past.some((spot) => (type.startsWith("up") ? spot >= level : spot <= level)),
   );
-  return { isBreached, monitoring: [...divided[0].left] };
+  return { assets, isBreached, left: divided.map(({ left }) => [...left]) };
 }
+
+const OUTSIDE = "expected a date inside the barrier's window";
 
 function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, pathOf: PathOf): Barrier {
   const { from, to } = resolveWindow(spec, expiry, clock, pathOf);
@@ -123,8 +136,7 @@ function resolveMonitoring(
   if (monitoring === undefined || monitoring === "continuous") return { kind: "continuous" };
   const times = monitoring.map((time, i) => {
     const years = clock.years(time);
-    if (years < window.from || years > window.to)
-      throw new BookError(pathOf("monitoring", i), "expected a date inside the barrier's window");
+    if (years < window.from || years > window.to) throw new BookError(pathOf("monitoring", i), OUTSIDE);
     return years;
   });
   return { kind: "discrete", times: [...new Set(times)].sort((a, b) => a - b) };

@@ -28,6 +28,8 @@ export function resolveConvertible(
     const known = didYouMean(spec.underlying, market.entries.keys());
     throw new BookError(pathOf("underlying"), `unknown underlying ${quote(spec.underlying)}${known}`);
   }
+  if (entry.underlying?.pair !== undefined)
+    throw new BookError(pathOf("underlying"), `${quote(spec.underlying)} is a currency pair, not a share`);
   if (entry.underlying === undefined) throw new BookError(pathOf("underlying"), entry.problem ?? "not usable");
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));
   if (own === "quotes") throw new BookError(pathOf("volatility"), `quotes: ${NOT_PRICED}`);

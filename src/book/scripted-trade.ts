@@ -9,6 +9,7 @@ import {
   type Program,
   type ScriptInput,
 } from "../market/scripts/index.ts";
+import { History } from "./history.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
 import { type PathOf } from "./paths.ts";
@@ -79,7 +80,7 @@ export function resolveScripted(spec: ScriptedTradeSpec, pathOf: PathOf, reader:
     owed: [],
     unit: notional?.kind === "number" && notional.value !== 0 ? Math.abs(notional.value) : Math.max(...spots),
   };
-  const payoff = passScriptDates(whole, 0, fixingsOf(names, moments, pathOf, reader));
+  const payoff = passScriptDates(whole, 0, fixingsOf(names, moments, parts, reader));
   const left = [...payoff.dates.flatMap((date) => timesOf(program, date)), ...payoff.owed.map(({ time }) => time)];
   const trade: { -readonly [Key in keyof ScriptedTrade]: ScriptedTrade[Key] } = {
     kind: "scripted",
@@ -130,8 +131,10 @@ function namedScript(name: string, { scripts }: ResolvedMarket, at: string): Scr
   throw new BookError(at, `unknown script ${quote(name)}${didYouMean(name, known)}; known are ${known.join(", ")}`);
 }
 
-/** @throws BookError data that the script does not use, and payments in other currencies */
+/** @throws BookError data that the script does not use, and payments in other currencies, or none at all */
 function checkNames({ program, data, pathOf }: Parts, currency: string): void {
+  if (program.sites.length + program.rights.length === 0)
+    throw new BookError(pathOf("script"), "it pays nothing; expected pay(amount) in one of its events");
   const unused = [...data.keys()].find((name) => !program.uses.has(name) && name !== NOTIONAL);
   if (unused !== undefined)
     throw new BookError(
@@ -161,8 +164,8 @@ function datesOf(spec: ScriptedTradeSpec, parts: Parts) {
       all.push({ ...moment, event, index, count: moments.length });
     });
   };
-  if (program.initialAt !== undefined && spec.start !== undefined)
-    add("start", [{ spec: spec.start, time: clock.years(spec.start) }], pathOf("start"));
+  const start = program.initialAt === undefined || spec.start === undefined ? undefined : clock.years(spec.start);
+  if (start !== undefined) add("start", [{ spec: spec.start!, time: start }], pathOf("start"));
   program.events.forEach(({ on }, event) => {
     const name = typeof on === "string" && parts.data.has(on) ? pathOf("data", on) : pathOf("script");
     add(
@@ -171,6 +174,13 @@ function datesOf(spec: ScriptedTradeSpec, parts: Parts) {
       name,
     );
   });
+  const early = all.find(({ time }) => start !== undefined && time < start);
+  if (early !== undefined)
+    throw new BookError(
+      pathOf("start"),
+      `event ${Number(early.event) + 1} has a date ${yearsText(start! - early.time)} before it, when there are no ` +
+        "initial fixings yet; expected a start up to the first date",
+    );
   const times = [...new Set(all.map(({ time }) => time))].toSorted((a, b) => a - b);
   const moments = new Map<number, Moment>(all.map((one) => [one.time, one]));
   const dates = times.map((time): ScriptDateTerms => {
@@ -336,26 +346,22 @@ function initialOf(
 function fixingsOf(
   names: readonly string[],
   moments: ReadonlyMap<number, Moment>,
-  pathOf: PathOf,
+  { pathOf, clock }: Parts,
   { asOf, market }: Reader,
 ): (date: ScriptDateTerms) => readonly number[] | undefined {
   return ({ time }) => {
     if (time > ONE_SECOND) return undefined;
-    const day = isoDay(asOf, moments.get(time)!.spec).slice(0, 10);
-    const known = names.map((name) => market.fixings.get(name)?.get(day));
-    const missing = known.findIndex((value) => value === undefined);
-    if (missing >= 0 && time > -ONE_SECOND) return undefined;
+    const { spec } = moments.get(time)!;
+    const day = isoDay(asOf, spec).slice(0, 10);
+    const known = names.map((name) => new History(name, market.fixings, clock).on(spec, pathOf("script")));
+    const missing = known.indexOf(undefined);
+    // Today's spots count where no fixing of today is known.
+    if (time > -ONE_SECOND && known.every((value) => value === undefined)) return undefined;
     if (missing >= 0)
       throw new BookError(
         pathOf("script"),
         `the fixing of ${quote(names[missing])} on ${day} has passed; expected it as market.fixings.${names[missing]}` +
           `["${day}"]`,
-      );
-    const bad = known.findIndex((value) => !(value! > 0));
-    if (bad >= 0)
-      throw new BookError(
-        pathOf("script"),
-        `market.fixings.${names[bad]}["${day}"]: got ${known[bad]}, expected more than 0`,
       );
     return known as readonly number[];
   };

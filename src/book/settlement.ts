@@ -28,8 +28,17 @@ export function settlementOf(
   const { quanto, composite } = spec;
   if (quanto !== undefined && composite !== undefined)
     throw new BookError(pathOf("composite"), 'expected either "quanto" or "composite"');
-  const fixings = fixingsOf(spec, assets, terms.expiry, clock, market, pathOf);
   const written = quanto ?? composite;
+  const at = inside(pathOf, quanto === undefined ? "composite" : "quanto");
+  const currency = written?.currency ?? underlying.currency;
+  if (composite !== undefined && assets.some((asset) => asset.underlying.pair !== undefined))
+    throw new BookError(
+      pathOf("composite"),
+      `expected none of a currency pair; name the pair with ${currency} as its second currency as the underlying`,
+    );
+  const { exchange, names } = exchangeOf(written, terms, currency, market, at);
+  const rates = composite === undefined ? [] : exchange;
+  const fixings = fixingsOf(spec, assets, rates, clock, market, pathOf);
   const isPair = assets.length === 1 && underlying.pair !== undefined;
   const payment = paymentOf(spec, terms, isPair, clock, market, pathOf);
   const isPlain = payment === terms.expiry && written === undefined && fixings === undefined && !isPair;
@@ -41,10 +50,7 @@ export function settlementOf(
     );
   if (assets.some((asset) => asset.underlying.shortRate !== undefined))
     throw new BookError(pathOf(), "paid later or in another currency, it needs rates without a model; write a curve");
-  const at = inside(pathOf, quanto === undefined ? "composite" : "quanto");
-  const currency = written?.currency ?? underlying.currency;
   const discount = isPair && written === undefined ? underlying.pair.domestic : curveOf(currency, market, at);
-  const { exchange, names } = exchangeOf(written, terms, currency, market, at);
   const given = written?.correlation;
   const known = market.between.of(names);
   const correlations =
@@ -80,6 +86,10 @@ function curveOf(currency: string, market: ResolvedMarket, at: PathOf): ForwardC
   throw new BookError(at("currency"), `the rates of ${currency} are a model; payments in it need a curve`);
 }
 
+/** Returns the exchange rate of a composite option's underlying; undefined for any other. */
+export const compositeRate = (settlement: Settlement | undefined, asset: number): ExchangeRate | undefined =>
+  settlement?.conversion === "composite" ? settlement.exchange[asset] : undefined;
+
 function paymentOf(
   { payment, paymentLag, paymentCalendar, expiry: written }: TradeSpec,
   { underlying, expiry }: Terms,
@@ -112,13 +122,16 @@ function paymentOf(
 function fixingsOf(
   { expiry: written }: TradeSpec,
   assets: readonly Pick<Terms, "underlying">[],
-  expiry: number,
+  rates: readonly (ExchangeRate | undefined)[],
   clock: Clock,
   market: ResolvedMarket,
   pathOf: PathOf,
 ): readonly number[] | undefined {
+  const expiry = clock.years(written);
   if (expiry > 0) return undefined;
-  const found = assets.map(({ underlying: { name } }) => new History(name, market.fixings, clock).on(written));
+  const found = assets.map(({ underlying: { name } }, i) =>
+    new History(name, market.fixings, clock, rates[i]).on(written, pathOf("expiry")),
+  );
   if (expiry === 0 && found.every((one) => one === undefined)) return undefined;
   const missing = found.indexOf(undefined);
   if (missing < 0) return found as number[];
@@ -154,8 +167,9 @@ function exchangeOf(
   const exchange = assets.map(({ underlying: of }): ExchangeRate | undefined => {
     if (of.currency === currency) return undefined;
     const forms = [of.currency + currency, currency + of.currency];
-    const found = [...market.underlyings.values()].find(({ pair, currency: second }) =>
-      forms.includes((pair?.base ?? "") + second),
+    // A pair that is an underlying of the trade itself comes first.
+    const found = [...assets.map((asset) => asset.underlying), ...market.underlyings.values()].find(
+      ({ pair, currency: second }) => forms.includes((pair?.base ?? "") + second),
     );
     if (found === undefined)
       throw new BookError(

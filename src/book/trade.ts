@@ -14,7 +14,7 @@ import { History } from "./history.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type PathOf, checkFormula } from "./paths.ts";
-import { settlementOf } from "./settlement.ts";
+import { compositeRate, settlementOf } from "./settlement.ts";
 import {
   type BarrierSpec,
   convertibleTradeSchema,
@@ -92,6 +92,13 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
   const dividendsOf = (one: string): Dividends["discrete"] => market.underlyings.get(one)?.dividends.discrete ?? [];
   const clock = new Clock(asOf, names.length === 1 ? dividendsOf(names[0]) : names.flatMap(dividendsOf));
   const on = underlyings === undefined ? resolveOne(spec, pathOf, asOf, market) : resolveBasket(spec, market, pathOf);
+  const pair = names.findIndex((_, i) => on.assets?.[i].underlying.pair !== undefined);
+  if (pair >= 0)
+    throw new BookError(
+      pathOf("underlyings", pair),
+      `${quote(names[pair])} is a currency pair, whose curves differ from those of the others; write a "script", which ` +
+        "takes pairs beside other underlyings",
+    );
   const { underlying, volatility, assets, correlations } = on;
   const written = clock.years(spec.expiry);
   const isPaidElsewhere =
@@ -100,16 +107,18 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
   const expiry = written < 0 && isPaidElsewhere ? 0 : resolveExpiry(spec.expiry, clock, pathOf);
   const settlement =
     isPaidElsewhere || written <= 0 ? settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf) : undefined;
-  const history = (): History => new History(names[0], market.fixings, clock);
+  const historyOf = (asset: number): History =>
+    new History(names[asset], market.fixings, clock, compositeRate(settlement, asset));
   const given =
-    resolvePathPayoff(spec, expiry, clock, history, pathOf) ?? resolvePayoff(spec, names.length, underlying, pathOf);
+    resolvePathPayoff(spec, expiry, clock, () => historyOf(0), pathOf) ??
+    resolvePayoff(spec, names.length, underlying, pathOf);
   const exercise = resolveExercise(spec, expiry, clock, pathOf);
   const touch = spec.payoff.kind === "touch" ? touchBarriers(spec.payoff, underlying) : [];
   const monitored = [...(spec.barriers ?? []), ...touch];
   const { barriers, knockedOut }: BarriersLeft =
     monitored.length === 0
       ? NO_BARRIERS
-      : resolveBarriers(monitored, names, expiry, clock, market.fixings, inside(pathOf, "barriers"));
+      : resolveBarriers(monitored, names, expiry, clock, historyOf, inside(pathOf, "barriers"));
   const payoff = knockedOut === undefined ? given : knownPayoff(knockedOut);
   const { id, quantity = 1, tags } = spec;
   // Spread into one another, objects get shapes of their own: that took 8 µs a trade, and slowed all that reads it.
@@ -129,6 +138,12 @@ const isKnown = (payoff: Payoff): boolean => payoff.kind === "expression" && Num
 function resolveForward(spec: ForwardTradeSpec, pathOf: PathOf, { asOf, market }: TradeReader): ForwardTrade {
   const { id, forward: strike, quantity = 1, tags: written } = spec;
   const { underlying } = findUnderlying(spec.underlying, market, pathOf, "underlying");
+  if (underlying.pair !== undefined)
+    throw new BookError(
+      pathOf("underlying"),
+      `${quote(underlying.name)} is a currency pair, whose forwards have a delivery; write ` +
+        '{ "fxForward": { "pair", "amount", "rate", "delivery" } }',
+    );
   const expiry = resolveExpiry(spec.expiry, new Clock(asOf, underlying.dividends.discrete), pathOf);
   const trade: Draft<ForwardTrade> = { kind: "forward", id, underlying, strike, expiry, quantity };
   if (written !== undefined) trade.tags = { ...written };
@@ -169,6 +184,7 @@ function resolveBasket(
   { underlyings: names = [], quanto, composite }: Pick<TradeSpec, "underlyings" | "quanto" | "composite">,
   market: ResolvedMarket,
   pathOf: PathOf,
+  remedy = 'write "quanto" or "composite" with the currency of payment',
 ): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
   if (twice > 0) throw new BookError(pathOf("underlyings", twice), `${quote(names[twice])} is there twice`);
@@ -184,7 +200,7 @@ function resolveBasket(
     throw new BookError(
       pathOf("underlyings", other),
       `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
-        `${quote(currency)}; write "quanto" or "composite" with the currency of payment`,
+        `${quote(currency)}; ${remedy}`,
     );
   const correlations = market.between.of(shortRate === undefined ? names : [...names, currency]);
   return { underlying, volatility, assets, correlations };
@@ -192,7 +208,8 @@ function resolveBasket(
 
 /** Returns some underlyings with the volatilities of the market, and what is the first of them. @throws BookError */
 function onUnderlyings(names: readonly string[], pathOf: PathOf, { asOf, market }: TradeReader): OnUnderlyings {
-  if (names.length > 1) return resolveBasket({ underlyings: names }, market, pathOf);
+  const remedy = "a script has underlyings of one currency";
+  if (names.length > 1) return resolveBasket({ underlyings: names }, market, pathOf, remedy);
   return resolveOne({ underlying: names[0], volatility: undefined }, pathOf, asOf, market);
 }
 

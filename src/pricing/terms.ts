@@ -10,6 +10,7 @@ import {
 } from "../book/index.ts";
 import {
   type HullWhite,
+  integrate,
   ONE_SECOND,
   isStochastic,
   type PiecewiseConstant,
@@ -94,7 +95,7 @@ export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate
   });
   return {
     assets: volatility === 0 ? assets : assets.map(move),
-    rates: rate === 0 ? underlying.rates : shifted(underlying.rates, rate),
+    rates: rate === 0 ? discountOf(then) : shifted(discountOf(then), rate),
     shortRate: underlying.shortRate,
     correlations: correlations?.matrix ?? ALONE,
     expiry,
@@ -102,6 +103,23 @@ export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate
     barriers,
     payoff,
   };
+}
+
+/** Returns the rates that discount: those of a script on a currency are the domestic ones, which its drift has not. */
+const discountOf = ({ underlying: { pair, rates }, payoff }: TradeWithTerms): PiecewiseConstant =>
+  payoff.kind === "script" && pair !== undefined ? pair.domestic : rates;
+
+/** Tells whether an asset drifts at other rates than those that discount: a currency under a script. */
+const driftsAlone = ({ payoff }: Terms, { underlying }: Asset): boolean =>
+  payoff.kind === "script" && underlying.pair !== undefined;
+
+/** Tells whether the yield of an asset changes with time, because rates less that yield are its drift. */
+export const hasYieldByTime = (terms: Terms): boolean => terms.assets.some((asset) => driftsAlone(terms, asset));
+
+/** Returns the logarithm by which the forward price of an asset grows up to a time, without dividends on dates. */
+export function logGrowth(terms: Terms, asset: Asset, time: number): number {
+  const { rates, dividends } = asset.underlying;
+  return integrate(driftsAlone(terms, asset) ? rates : terms.rates, time) - dividends.yield * time;
 }
 
 /** Returns the terms with one input changed. */

@@ -47,7 +47,7 @@ describe("a mistake is told with its place and a remedy", () => {
     ["pay(1, 2)", 1, 8, "2 is not part of a script", "pay(amount, { on: payDate })"],
     ["pay(0 < S.A < 9)", 1, 5, "does not compare b with both", "a < b && b < c"],
     ["pay(max(S.A))", 1, 5, "max takes 2 arguments or more", "max(a, b)"],
-    ["rank(1)", 1, 1, "not used", "assignments"],
+    ["rank(1)", 1, 1, "no statement", "assignments"],
     ["pay(rank(3))", 1, 5, "rank takes a whole number from 1 to 2", "rank(1)"],
     ["return 3", 1, 1, "return statement", "assignments"],
     ["pay(eval(1))", 1, 5, "eval is an unknown function", "exp"],

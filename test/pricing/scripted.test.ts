@@ -277,3 +277,23 @@ describe("the notes of docs/scripts.md", () => {
     },
   );
 });
+
+test("an event before the start, half of today's fixings, and a script without a payment are errors", async () => {
+  const both = {
+    underlyings: ["ACME", "BETA"],
+    script: { events: [{ on: "dates", do: "pay(S.A + S.B)" }] },
+    data: { dates: ["2026-11-20", "2027-11-20"] },
+  };
+  const fixings = { ACME: { "2026-11-20": 90 } };
+  const messages = (await pricesOf([{ id: "1", ...both }], {}, { fixings })).concat(
+    await pricesOf([
+      { ...CALL, id: "2", script: { events: [{ on: "maturity", do: "pay(S / S0 * strike)" }] }, start: 2 },
+      { ...CALL, id: "3", script: { state: { x: 0 }, events: [{ on: "maturity", do: "x = strike" }] } },
+    ]),
+  );
+  expect(messages.map((result) => (result.status === "error" ? result.error.message : ""))).toEqual([
+    expect.stringContaining('the fixing of "BETA" on 2026-11-20'),
+    expect.stringContaining("before it, when there are no initial fixings yet"),
+    expect.stringContaining("it pays nothing"),
+  ]);
+});

@@ -40,6 +40,11 @@ const SLOPED: readonly (readonly [name: string, trade: object, tolerance: number
   ],
   ["composite", { underlying: "SPX", payoff: "put", strike: 85, expiry: "2028-05-22", composite: "EUR" }, 1e-6],
   [
+    "quanto on the pair",
+    { underlying: "EURUSD", payoff: "call", strike: 1.1, expiry: "2028-05-22", quanto: "EUR" },
+    1e-6,
+  ],
+  [
     "composite in barriers",
     {
       underlying: "SPX",
@@ -101,8 +106,10 @@ describe("sensitivities are slopes of values", () => {
       });
     // The spot of a cross follows from pairs with other spot dates, so that rates of one currency move it, too.
     if (underlying !== "EURUSD") return;
-    near(result.fx?.rhoForeign, await slope(of("EUR")), "foreign rho");
-    near(result.fx?.rhoDomestic, await slope(of("USD")), "domestic rho");
+    near(result.delta, await slope((by) => ({ ...FIXED, fx: { ...FIXED.fx, EURUSD: 1.16 + by } })), "delta");
+    if (result.fx === undefined) return;
+    near(result.fx.rhoForeign, await slope(of("EUR")), "foreign rho");
+    near(result.fx.rhoDomestic, await slope(of("USD")), "domestic rho");
   });
 
   test("scenarios are values in moved markets", async () => {

@@ -256,3 +256,114 @@ describe("options whose past is known", () => {
     expect(later.value).toBeCloseTo(2 * Math.exp(-integrated(FIXED.rates.USD, 1)), 9);
   });
 });
+
+describe("scripts on currency pairs", () => {
+  test("discount at domestic rates and drift at those of both currencies, alone and beside a share", async () => {
+    for (const market of MARKETS.slice(0, 6)) {
+      const { rates, fx, sigma } = market;
+      const strike = fx["EURUSD"] * 1.02;
+      const over = (curve: readonly [number, number]) => integrated(curve, DELIVERY) - integrated(curve, LAG);
+      const forward = fx["EURUSD"] * Math.exp(over(rates.USD) - over(rates.EUR));
+      const discount = Math.exp(-integrated(rates.USD, DELIVERY));
+      const option = discount * black("call", forward, strike, sigma["EURUSD"] ** 2 * YEARS);
+      const data = { fixing: EXPIRY, paid: "2027-09-21" };
+      const paying = (what: string) => ({ events: [{ on: "fixing", do: `pay(${what}, { on: paid })` }] });
+      const [cash, call, first, second] = await priced(market, [
+        { underlying: "EURUSD", script: paying("1"), data },
+        { underlying: "EURUSD", script: paying(`max(S - ${strike}, 0)`), data },
+        { underlyings: ["EURUSD", "SPX"], script: paying("S.A"), data },
+        { underlyings: ["SPX", "EURUSD"], script: paying("S.B"), data },
+      ]);
+      expect(Math.abs(cash.value - discount)).toBeLessThanOrEqual(cash.errorEstimate + 1e-12);
+      expect(Math.abs(call.value - option)).toBeLessThanOrEqual(call.errorEstimate);
+      for (const one of [first, second])
+        expect(Math.abs(one.value - discount * forward)).toBeLessThanOrEqual(one.errorEstimate);
+      // All curves move together.
+      expect(Math.abs(call.rho! + DELIVERY * option)).toBeLessThanOrEqual(DELIVERY * call.errorEstimate + 1e-3);
+    }
+  });
+});
+
+test("a swing on a pair is worth its payments on curves, within its error", async () => {
+  for (const market of MARKETS) {
+    const { rates, fx } = market;
+    const dates = [0.25, YEARS];
+    const swing = { dates: [0.25, EXPIRY], max: 2 };
+    const [result] = await priced(market, [
+      { underlying: "EURUSD", payoff: "call", strike: 1e-6, expiry: EXPIRY, payment: EXPIRY, swing },
+    ]);
+    const expected = dates.reduce((sum, time) => {
+      const lagged = Math.min(time + LAG, YEARS);
+      const growth = [rates.USD, rates.EUR].map((curve) => integrated(curve, lagged) - integrated(curve, LAG));
+      return sum + fx["EURUSD"] * Math.exp(growth[0] - growth[1] - integrated(rates.USD, time));
+    }, 0);
+    // The forward of the first date may be that of a spot date some days off.
+    const days = 4 / 365;
+    const drift = 0.1 * days * fx["EURUSD"];
+    expect(Math.abs(result.value - expected)).toBeLessThanOrEqual(result.errorEstimate + drift);
+  }
+});
+
+test("a basket of a currency pair is refused, and points to scripts", async () => {
+  const trade = { underlyings: ["SPX", "EURUSD"], payoff: { bestOf: "call" }, strike: 100, expiry: EXPIRY };
+  expect(await errorsOf(FIXED, [trade])).toEqual([expect.stringContaining('"EURUSD" is a currency pair')]);
+});
+
+test("between expiry and payment, both included, a later value is unknown", async () => {
+  const trade = { underlying: "SPX", payoff: "call", strike: 80, expiry: "2027-11-22", payment: "2028-05-22" };
+  const time = ["2027-11-22", "2028-01-20", "2028-05-22", "2028-05-23"];
+  const [{ scenarios }] = await priced(FIXED, [trade], { scenarios: { time } });
+  const [atExpiry, between, atPayment, after] = scenarios!.map(([[[value]]]) => value);
+  expect(atExpiry).toBeGreaterThan(0);
+  expect([between, atPayment, after]).toEqual([null, null, 0]);
+});
+
+describe("fixings of the past", () => {
+  const past = (pair: number | undefined) => ({
+    SAP: { "2026-11-19": 190 },
+    ...(pair === undefined ? {} : { EURUSD: { "2026-11-19": pair } }),
+  });
+  const withFixings = async (trade: object, fixings: object) => {
+    const book = bookOf(FIXED, [trade]);
+    return (await run({ ...book, market: { ...book.market, fixings } } as BookInput))[0];
+  };
+
+  test("a composite option is paid at the exchange rate of its expiry, and averages so", async () => {
+    const strike = 200;
+    const expired = {
+      underlying: "SAP",
+      payoff: "call",
+      strike,
+      expiry: "2026-11-19",
+      payment: "2026-11-25",
+      composite: "USD",
+    };
+    const result = await withFixings(expired, past(1.2));
+    const discount = Math.exp(-integrated(FIXED.rates.USD, 5 / 365));
+    expect(result).toMatchObject({ status: "ok", delta: 0 });
+    expect((result as PricedTrade).value).toBeCloseTo(discount * (190 * 1.2 - strike), 9);
+    const lacking = await withFixings(expired, past(undefined));
+    expect(lacking.status === "error" && lacking.error.message).toContain('fixing of "EURUSD" on 2026-11-19');
+  });
+
+  test("a barrier sees the fixing of one underlying and today's spot of the other", async () => {
+    const trade = {
+      underlyings: ["SPX", "SAP"],
+      payoff: { worstOf: "call" },
+      strike: 90,
+      expiry: EXPIRY,
+      quanto: "EUR",
+      barriers: [{ type: "up-and-out", level: 150, monitoring: [AS_OF, "2027-03-19"] }],
+    };
+    // The spot of SAP is 180.
+    const result = await withFixings(trade, { SPX: { [AS_OF]: 100 } });
+    expect(result).toMatchObject({ status: "ok", value: 0, method: "knocked-out" });
+  });
+
+  test("a monitoring date before the window of a barrier is an error, past or not", async () => {
+    const barrier = { type: "up-and-out", level: 150, from: "2027-01-15", monitoring: ["2026-11-19", "2027-03-19"] };
+    const trade = { underlying: "SAP", payoff: "call", strike: 180, expiry: EXPIRY, barriers: [barrier] };
+    const result = await withFixings(trade, past(1.2));
+    expect(result.status === "error" && result.error.message).toContain("inside the barrier's window");
+  });
+});

@@ -217,7 +217,7 @@ class StatementReader {
         return [{ kind: "right", of: callee.name, value }];
       }
       default:
-        throw this.#error(node, "the value of this call is not used", STATEMENTS);
+        throw this.#error(node, `a call of ${callee.name ?? "a function"} is no statement`, STATEMENTS);
     }
   }
 

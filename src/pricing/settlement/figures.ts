@@ -8,7 +8,16 @@ import type {
   TradeFigures,
 } from "../../book/index.ts";
 import { discountFactor, integrate } from "../../market/index.ts";
-import { assetsOf, covariancesOf, isEarly, isOfOneDate, isOnPair, type Payment, type SettledTrade } from "./rule.ts";
+import {
+  assetsOf,
+  covariancesOf,
+  isDriftKept,
+  isEarly,
+  isOfOneDate,
+  isOnPair,
+  type Payment,
+  type SettledTrade,
+} from "./rule.ts";
 
 /** A result as methods give it, with the option in the form that they priced. */
 export interface Priced {
@@ -43,7 +52,8 @@ export function settledResult({ trade, priced, payment, result, byDrift }: Price
   const late = settlement.payment - (isFixed ? 0 : expiry);
   const onRates = rho === null ? null : isFixed ? -settlement.payment * value : factor * rho - late * value;
   // All curves move together: the drift of a pair stays.
-  const onAll = isOnPair(trade) && !isFixed ? (drift === null || onRates === null ? null : onRates - drift) : onRates;
+  const onAll =
+    isDriftKept(trade) && !isFixed ? (drift === null || onRates === null ? null : onRates - drift) : onRates;
   const scaled: PricedTrade = {
     ...result,
     ...scaledSensitivities(result, factor),
@@ -99,8 +109,17 @@ function scaledSensitivities(
 
 /** The error of what may be paid early: relative to the value, or to the rebate where only that is. */
 export function earlyError(trade: SettledTrade, payment: Payment, value: number): number {
-  const rebate = Math.max(0, ...trade.barriers.map((barrier) => barrier.rebate));
-  return payment.error * (trade.exercise.kind === "european" ? rebate : Math.abs(value) + rebate);
+  const { payoff, exercise, barriers, underlying } = trade;
+  const rebate = Math.max(0, ...barriers.map((barrier) => barrier.rebate));
+  if (payoff.kind !== "swing")
+    return payment.error * (exercise.kind === "european" ? rebate : Math.abs(value) + rebate);
+  if (payoff.min === 0) return payment.error * Math.abs(value);
+  // Obligations may cost what others gain: at most the strike each, or the spot of their date.
+  const forwards = payoff.times.map(
+    (time) => underlying.spot * Math.exp(integrate(underlying.rates, time) - underlying.dividends.yield * time),
+  );
+  const loss = payoff.right === "call" ? payoff.strike : Math.max(...forwards);
+  return payment.error * (Math.abs(value) + 2 * payoff.min * loss);
 }
 
 /** Sensitivities by risk factor mean nothing for an option whose spots are fixed. */
@@ -135,7 +154,11 @@ function byFactor(trade: SettledTrade, priced: Trade, scaled: PricedTrade, drift
     settlement.exchange.flatMap((rate) => (rate === undefined ? [] : [[rate.pair, rate] as const])),
   );
   for (const [name, rate] of pairs)
-    sensitivities[name] = { ...byPair(trade, rate, engine, scaled, isComposite), vega: slopes.vega(rate.row) };
+    sensitivities[name] = {
+      // A quanto on the pair itself depends on its spot as on that of any underlying.
+      ...(sensitivities[name] ?? byPair(trade, rate, engine, scaled, isComposite)),
+      vega: slopes.vega(rate.row),
+    };
   const vegas = Object.values(sensitivities).map(({ vega }) => vega);
   const vega = vegas.some((one) => one === null) ? null : vegas.reduce<number>((sum, one) => sum + one!, 0);
   const isOne = assets.length === 1;
@@ -224,10 +247,11 @@ function chain(
   const names = assetsOf(priced).map(({ underlying: { name } }) => name);
   const correlationOf = (matrix: readonly (readonly number[])[], i: number, j: number): number =>
     matrix[i][j] / Math.sqrt(matrix[i][i] * matrix[j][j]);
-  const slope = (moved: (by: number) => ReturnType<typeof covariancesOf>): number | null => {
+  const slope = (moved: (by: number) => ReturnType<typeof covariancesOf>, isOneSided: boolean): number | null => {
     if (!isExact || !(expiry > 0)) return null;
-    const [up, down] = [moved(STEP), moved(-STEP)];
-    const by = (of: (c: typeof base) => number): number => (of(up) - of(down)) / (2 * STEP);
+    const [near, far] = [moved(STEP), moved(isOneSided ? 2 * STEP : -STEP)];
+    const by = (of: (c: typeof base) => number): number =>
+      (isOneSided ? 4 * of(near) - of(far) - 3 * of(base) : of(near) - of(far)) / (2 * STEP);
     let sum = 0;
     for (const [i, { vega }] of engine.entries()) {
       const drift = drifts[i];
@@ -248,14 +272,17 @@ function chain(
     return sum;
   };
   return {
-    vega: (row: number) => slope((by) => covariancesOf(trade, (one) => (one === row ? by : 0))),
+    // A volatility is moved upwards: one of zero cannot fall.
+    vega: (row: number) => slope((by) => covariancesOf(trade, (one) => (one === row ? by : 0)), true),
     correlation: (a: number, b: number) =>
-      slope((by) =>
-        covariancesOf(
-          trade,
-          () => 0,
-          (i, j) => ((i === a && j === b) || (i === b && j === a) ? by : 0),
-        ),
+      slope(
+        (by) =>
+          covariancesOf(
+            trade,
+            () => 0,
+            (i, j) => ((i === a && j === b) || (i === b && j === a) ? by : 0),
+          ),
+        false,
       ),
   };
 }

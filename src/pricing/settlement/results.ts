@@ -12,7 +12,7 @@ import {
 import { emptyScenarioValues, spotMoveOf } from "../columns/result-columns.ts";
 import type { Settings } from "../options.ts";
 import { earlyError, settledResult } from "./figures.ts";
-import { assetsOf, isEarly, isOnPair, type Moves, Payment, priceable, type SettledTrade, UNMOVED } from "./rule.ts";
+import { assetsOf, isEarly, isDriftKept, type Moves, Payment, priceable, type SettledTrade, UNMOVED } from "./rule.ts";
 
 /** A function that prices trades with given scenarios and requested Greeks. */
 export type PriceUnder = (
@@ -122,9 +122,9 @@ interface Axes {
 }
 
 function axesOf({ trade }: Form): Axes {
-  if (trade.settlement.conversion !== undefined) return { volatility: "one by one", rate: "method" };
-  if (!isOnPair(trade)) return { volatility: "method", rate: "method" };
-  return { volatility: "method", rate: isEarly(trade) ? "one by one" : "discount" };
+  const volatility = trade.settlement.conversion === undefined ? "method" : "one by one";
+  if (!isDriftKept(trade)) return { volatility, rate: "method" };
+  return { volatility, rate: isEarly(trade) ? "one by one" : "discount" };
 }
 
 type Ladder = Pick<PricedTrade, "scenarios" | "scenarioErrorEstimates">;
@@ -201,8 +201,8 @@ function fill(
 ): void {
   const { expiry, settlement } = trade;
   time.forEach((years, t) => {
-    // Between expiry and payment the amount depends on a fixing that nobody knows.
-    const isUnknown = years > expiry && years < settlement.payment;
+    // From expiry to payment the amount depends on a fixing that nobody knows.
+    const isUnknown = years > expiry && years <= settlement.payment;
     volatility.forEach((_, v) => {
       if (atVolatility >= 0 && v !== atVolatility) return;
       rate.forEach((by, r) => {

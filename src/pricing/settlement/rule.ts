@@ -60,6 +60,10 @@ export const isOfOneDate = ({ exercise, payoff, barriers }: Trade): boolean =>
 export const isOnPair = ({ underlying, assets, settlement }: SettledTrade): boolean =>
   assets === undefined && underlying.pair !== undefined && settlement.conversion === undefined;
 
+/** Tells whether the drift stays where all curves move together: that of a currency pair is a difference of two. */
+export const isDriftKept = ({ underlying, assets }: Pick<Trade, "underlying" | "assets">): boolean =>
+  assets === undefined && underlying.pair !== undefined;
+
 /** Returns a function of two piecewise constant functions. */
 function combined(f: PiecewiseConstant, g: PiecewiseConstant, of: (a: number, b: number) => number): PiecewiseConstant {
   const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
@@ -151,11 +155,11 @@ type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "corre
 function onOne(trade: SettledTrade, moves: Moves): OnUnderlyings {
   const { underlying, volatility, settlement } = trade;
   const [rate] = settlement.exchange;
+  const more = isDriftKept(trade) ? moves.rate : 0;
   if (settlement.conversion === undefined || rate === undefined) {
     // Paid in its own currency.
     const rates = underlying.pair === undefined ? underlying.rates : toDelivery(underlying, trade);
-    const early = isOnPair(trade) ? moves.rate : 0;
-    return { underlying: discounted({ ...underlying, rates }, trade, moves, early), volatility };
+    return { underlying: discounted({ ...underlying, rates }, trade, moves, more), volatility };
   }
   const name = convertedName(underlying, settlement);
   const [own, other] = [sigmaOf(trade), rate.sigma].map((sigma) => shiftedSigma(sigma, moves.volatility));
@@ -164,7 +168,7 @@ function onOne(trade: SettledTrade, moves: Moves): OnUnderlyings {
     const adjusted = combined(own, other, (a, b) => -rho * a * b);
     const rates = combined(underlying.rates, adjusted, (r, by) => r + by);
     return {
-      underlying: discounted({ ...underlying, name, rates }, trade, moves, 0),
+      underlying: discounted({ ...underlying, name, rates }, trade, moves, more),
       volatility: { kind: "deterministic", sigma: own },
     };
   }
@@ -270,13 +274,13 @@ export class Payment {
   readonly #trade: SettledTrade;
   readonly #rates: ForwardCurve;
   readonly #isEarly: boolean;
-  readonly #isOnPair: boolean;
+  readonly #isDriftKept: boolean;
 
   constructor(trade: SettledTrade, priced: Trade) {
     this.#trade = trade;
     this.#rates = priced.underlying.rates;
     this.#isEarly = isEarly(trade);
-    this.#isOnPair = isOnPair(trade);
+    this.#isDriftKept = isDriftKept(trade);
   }
 
   /** Returns the factor of values at a time, in years, with all curves moved by `rate`. */
@@ -290,7 +294,7 @@ export class Payment {
       const late = integrate(discount, payment) - integrate(discount, expiry) + rate * (payment - expiry);
       return units * Math.exp(-late);
     }
-    const moved = this.#isOnPair ? 0 : rate;
+    const moved = this.#isDriftKept ? 0 : rate;
     const grown = integrate(this.#rates, expiry) - integrate(this.#rates, years) + moved * (expiry - years);
     return units * Math.exp(grown - owed);
   }

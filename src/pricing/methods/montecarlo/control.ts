@@ -9,7 +9,7 @@ import { totalVariance, varianceAt } from "../../variance.ts";
 import { slopeAtInfinity } from "./error.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { endsOf } from "./spot-model.ts";
-import type { Terms } from "../../terms.ts";
+import { hasYieldByTime, logGrowth, type Terms } from "../../terms.ts";
 import { usesLocalDiffusions, volatilityOnForward } from "./steps.ts";
 
 /** The kind of control variate of an instance: the geometric average, the underlyings, or none. */
@@ -23,6 +23,8 @@ export type ControlKind = "geometric" | "underlyings" | "none";
 export function controlKind(path: SimulationInstance, isShifted: boolean): ControlKind {
   const { payoff, assets, exercise } = path.terms;
   if (isGeometric(path)) return "geometric";
+  // The control of a path that ends early needs the yield until then.
+  if (hasYieldByTime(path.terms) && payoff.kind === "script" && payoff.program.rights.length > 0) return "none";
   if (isShifted || assets.some(({ volatility }, i) => isHeavy(path, volatility, i))) return "none";
   if (usesLocalDiffusions(path.terms) && !hasKnownForwards(path.terms)) return "none";
   const isPath = payoff.kind === "lookback" || payoff.kind === "script";
@@ -114,15 +116,21 @@ function underlyingControl(paths: readonly SimulationInstance[]): Control {
       running: 0,
       parameters: {
         ...Object.fromEntries(each.map((i) => [`weight${i}`, column((path) => weight(path, i))])),
-        ...Object.fromEntries(
-          each.map((i) => [`yield${i}`, column(({ terms }) => terms.assets[i].underlying.dividends.yield)]),
-        ),
+        ...Object.fromEntries(each.map((i) => [`yield${i}`, column((path) => meanYield(path, i))])),
       },
       payoff: underlyingPayoff(d),
       payoffParameters: each.flatMap((i) => [`weight${i}`, `yield${i}`]),
     }),
     mean: column((path) => path.spots.reduce((sum, _, i) => sum + weight(path, i) * discountedMean(path, i), 0)),
   };
+}
+
+/** The yield of an asset; where it changes with time its mean until the last date, on which paths of scripts end. */
+function meanYield({ terms, dates }: SimulationInstance, i: number): number {
+  const asset = terms.assets[i];
+  const last = dates[dates.length - 1];
+  if (!hasYieldByTime(terms)) return asset.underlying.dividends.yield;
+  return (integrate(terms.rates, last) - logGrowth(terms, asset, last)) / last;
 }
 
 /** The same function again for as many underlyings, so that its kernels are compiled once. */

@@ -1,7 +1,6 @@
 /** The path model of assets with local volatilities and dividends on dates, as columns of a batch. */
 import {
   ONE_SECOND,
-  integrate,
   integratedVariance,
   type LocalSurface,
   rootMeanSquare,
@@ -15,6 +14,7 @@ import {
   type PathModel,
 } from "../../../montecarlo/index.ts";
 import type { Parameter } from "../../../montecarlo/index.ts";
+import { logGrowth } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import type { Steps } from "./steps.ts";
 
@@ -62,9 +62,9 @@ function assetOf(all: readonly Stepped[], i: number, byStep: ByStep): DiffusionA
   const ofAsset = ({ path: { terms } }: Stepped) => terms.assets[i];
   // Volatilities of time change from step to step in any case.
   const isOfTime = ofAsset(all[0]).volatility.kind === "deterministic";
-  const logGrowth = (one: Stepped, from: number, to: number): number => {
-    const { dividends } = ofAsset(one).underlying;
-    return integrate(one.path.terms.rates, to) - integrate(one.path.terms.rates, from) - dividends.yield * (to - from);
+  const growth = (one: Stepped, from: number, to: number): number => {
+    const at = (t: number): number => logGrowth(one.path.terms, ofAsset(one), t);
+    return at(to) - at(from);
   };
   const spanOf = ({ steps, last }: Stepped, k: number): readonly [number, number] =>
     isOfTime ? [startOf(steps, k), steps.ends[k]] : [startOf(steps, k), steps.ends[last[k]]];
@@ -74,12 +74,12 @@ function assetOf(all: readonly Stepped[], i: number, byStep: ByStep): DiffusionA
       : undefined;
   return {
     spot: Float64Array.from(all, ({ path }) => path.spots[i]),
-    growth: byStep((one, k) => Math.exp(logGrowth(one, startOf(one.steps, k), one.steps.ends[k]))),
+    growth: byStep((one, k) => Math.exp(growth(one, startOf(one.steps, k), one.steps.ends[k]))),
     kept: byStep((one, k) => 1 - (paid(one, k)?.proportional ?? 0)),
     cash: byStep((one, k) => paid(one, k)?.cash ?? 0),
     fresh: byStep(({ steps }, k) => (isOfTime || steps.isFresh[k] ? 1 : 0)),
     span: byStep((one, k) => spanOf(one, k)[1] - spanOf(one, k)[0]),
-    middle: byStep((one, k) => Math.exp(0.5 * logGrowth(one, ...spanOf(one, k)))),
+    middle: byStep((one, k) => Math.exp(0.5 * growth(one, ...spanOf(one, k)))),
     shown: byStep(({ steps }, k) => (steps.isShown[k] ? 1 : 0)),
     volatility: volatilityOf(all, i, byStep, spanOf),
   };

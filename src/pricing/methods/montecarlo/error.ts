@@ -6,7 +6,7 @@ import { totalVariance } from "../../variance.ts";
 import { basketLogarithm } from "../../equations/lognormal.ts";
 import { deviationAt, lastObservationTime } from "../../plan/kinks.ts";
 import type { Measured } from "../../plan/request.ts";
-import type { Terms, TermsPayoff } from "../../terms.ts";
+import { logGrowth, type Terms, type TermsPayoff } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import { loadingsOf, type Shift, shiftForTail } from "./shift.ts";
 import { mayJumpInSteps } from "./steps.ts";
@@ -207,7 +207,7 @@ interface Moment {
 /** The second moments of the spots of which a payoff that is not bounded consists, on each date of an average. */
 function spotMoments(path: SimulationInstance, ends: readonly number[]): readonly Moment[] {
   const { terms, spots, dates } = path;
-  const { assets, rates, payoff } = terms;
+  const { assets, payoff } = terms;
   const weights = assets.map(({ volatility }, i) =>
     volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) * unitsOf(payoff, spots[i]) : 0,
   );
@@ -215,7 +215,7 @@ function spotMoments(path: SimulationInstance, ends: readonly number[]): readonl
   const times = payoff.kind !== "average" ? [lastObservationTime(terms)] : payoff.times === "continuous" ? ends : dates;
   const shift = shiftForTail(path, ends);
   const shifted = shift && { shift, loadings: loadingsOf(terms, ends) };
-  return assets.flatMap(({ volatility, underlying }, i) => {
+  return assets.flatMap(({ volatility }, i) => {
     if (weights[i] === 0 || volatility.kind !== "deterministic") return [];
     const { sigma } = volatility;
     const exponents =
@@ -227,7 +227,7 @@ function spotMoments(path: SimulationInstance, ends: readonly number[]): readonl
             times.map((t) => ends.findLastIndex((end) => end <= t + SAME)),
           );
     return times.map((t, n): Moment => {
-      const forward = spots[i] * Math.exp(integrate(rates, t) - underlying.dividends.yield * t);
+      const forward = spots[i] * Math.exp(logGrowth(terms, assets[i], t));
       return { size: (weights[i] * forward) / times.length, exponent: exponents[n] };
     });
   });

@@ -171,7 +171,10 @@ const failureOf = (
   i: number,
 ): FeynkacError | undefined =>
   status[i] === "not-finite"
-    ? new SpecError("value: not finite on some path; the volatility may grow without bound")
+    ? new SpecError(
+        "value: not finite on some path: the volatility may grow without bound, or what is paid has a division by zero, a root or " +
+          "a logarithm of a negative number",
+      )
     : error[i];
 
 /** The shifts of all paths, by step and normal number. */

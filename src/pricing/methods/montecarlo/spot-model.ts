@@ -24,7 +24,7 @@ import {
   stochasticLocal,
 } from "../../../montecarlo/index.ts";
 import type { RequestSettings } from "../../plan/request.ts";
-import type { Terms } from "../../terms.ts";
+import { hasYieldByTime, logGrowth, type Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import { diffusionModel } from "./diffusion-model.ts";
 import { usesLocalDiffusions } from "./steps.ts";
@@ -110,8 +110,10 @@ export function modelOf(paths: readonly SimulationInstance[], substeps: number):
   const correlation = (): readonly (readonly Parameter[])[] =>
     paths[0].terms.assets.map((_, i) => paths[0].terms.assets.map((_one, j) => correlationOf(paths, ends, i, j)));
   if (paths[0].steps !== undefined) return diffusionModel(paths, rate, correlation());
-  const yieldOf = (asset: number): Float64Array =>
-    column(({ terms }) => terms.assets[asset].underlying.dividends.yield);
+  const yieldOf = (asset: number): Parameter =>
+    paths.some(({ terms }) => hasYieldByTime(terms))
+      ? byStep(({ terms }, t) => integrate(terms.rates, t) - logGrowth(terms, terms.assets[asset], t))
+      : column(({ terms }) => terms.assets[asset].underlying.dividends.yield);
   const spot = column(({ spots }) => spots[0]);
   const common = { spot, rate, yield: yieldOf(0) };
   const { assets } = paths[0].terms;
@@ -214,7 +216,7 @@ function problemOf({ terms }: Pick<SimulationInstance, "terms">) {
   const { rates, spot, dividends } = underlying;
   // Rates of a later day are those of today but for a move, which their last one shows.
   const [now, then] = [rates, terms.rates].map(({ values }) => values[values.length - 1]);
-  const curve = then === now ? rates : shifted(rates, then - now);
+  const curve = then === now || hasYieldByTime(terms) ? rates : shifted(rates, then - now);
   const expiry = 2 ** Math.ceil(Math.log2(Math.max(terms.expiry + start, 1 / 64)));
   const steps = Math.min(Math.max(STEPS.aYear * expiry, STEPS.least), STEPS.most);
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };

@@ -1,8 +1,7 @@
 /** The steps of paths whose scheme is not exact: where they end, and how many there are. */
-import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
 import { type Diffusion, regimeChanges, volatilityAt } from "../../../pde/fdm/index.ts";
-import type { Asset, Terms } from "../../terms.ts";
+import { type Asset, logGrowth, type Terms } from "../../terms.ts";
 import { cellAt } from "../../../base/search.ts";
 
 /** The steps of a path. */
@@ -30,8 +29,7 @@ const FEWEST = 8;
 const POINTS = 256;
 
 /** Returns the forward of an asset, without its dividends on dates. */
-const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
-  Math.exp(integrate(rates, t) - underlying.dividends.yield * t);
+const growthOf = (terms: Terms, asset: Asset, t: number): number => Math.exp(logGrowth(terms, asset, t));
 
 /**
  * Tells whether paths of these terms are made by `localDiffusions`: with a volatility that depends on the spot, or
