@@ -151,9 +151,11 @@ const at = (column: Column, i: number): number =>
 const stepsIn = (parameter: Parameter): readonly Column[] =>
   typeof parameter === "object" && "byStep" in parameter ? parameter.byStep : [parameter];
 
+/** Tells whether the measures of a job are those of the error of its steps. */
+const ofSteps = ({ measures }: Job): boolean => measures.some(({ name }) => name === STEPS.double);
+
 /** What moves leave in the sensitivities of a job; nothing of other measures. */
-const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
-  measures.some(({ name }) => name === STEPS.double) ? undefined : differences?.bias;
+const biasOf = (job: Job): Bias | undefined => (ofSteps(job) ? undefined : job.request.differences?.bias);
 
 type Found = Estimates & { readonly halfWidth?: Float64Array };
 
@@ -166,6 +168,8 @@ interface GroupEstimates {
   /** The degrees of freedom of standard errors. */
   readonly freedom: number;
   readonly unseen: number;
+  /** What no path has shown of the jumps that moves cross. */
+  readonly crossings: number;
 }
 
 /** Returns the measures of job i of a group. */
@@ -173,7 +177,7 @@ export function measuresOfJob(
   { added, factors }: GroupMeasures,
   job: Job,
   i: number,
-  { found, value, paths, freedom, unseen }: GroupEstimates,
+  { found, value, paths, freedom, unseen, crossings }: GroupEstimates,
 ): ReadonlyMap<string, Measured> {
   const estimateOf = (name: string): Measured => {
     const { value: values, errorEstimate, halfWidth } = found[name];
@@ -184,7 +188,9 @@ export function measuresOfJob(
   };
   const differences = Array.from(added, ([name, sums]): [string, Measured] => {
     const { value: sum, error } = estimateOf(name);
-    return [name, { value: sum + sums[i], error }];
+    const { weights } = job.measures.find((one) => one.name === name)!;
+    const jumps = ofSteps(job) ? 0 : crossings * Math.max(...weights.slice(1).map(Math.abs));
+    return [name, { value: sum + sums[i], error: Math.hypot(error, jumps) }];
   });
   const slopes = Array.from(factors, ([name, each]): [string, Measured] => {
     const [scale, ofValue] = each[i];
