@@ -1,4 +1,6 @@
 /** Converts the market of a book: dates become years, and lists of nodes become piecewise constant functions. */
+import type { Credit } from "../pde/convertible/index.ts";
+import { BookError } from "../base/errors.ts";
 import { CorrelationTable, resolveCorrelations } from "./correlations.ts";
 import {
   type CurrencyPair,
@@ -6,6 +8,7 @@ import {
   dividendSchedule,
   type ForwardCurve,
   noDividends,
+  type PiecewiseConstant,
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
@@ -17,9 +20,16 @@ import {
   type VolatilityFit,
 } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
-import { resolveCredit } from "./credit.ts";
 import { LinearMarket } from "./linear-market.ts";
-import { sameInputs, rememberInputs, curveInputs, dividendDates } from "./market-inputs.ts";
+import {
+  creditInputs,
+  sameInputs,
+  rememberInputs,
+  curveInputs,
+  dividendDates,
+  inputsWithin,
+  stepInputs,
+} from "./market-inputs.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { fxMarket, type FxPair } from "./fx.ts";
 import { didYouMean, quote } from "./names.ts";
@@ -28,12 +38,12 @@ import { parityOf } from "./parity.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import { curveIndexOf, resolveCurves } from "./curves.ts";
-import { curveUntilLast, namedCurveInputs, type NamedCurves } from "./named-curves.ts";
+import { forwardCurveOf, namedCurveInputs, type NamedCurves } from "./named-curves.ts";
 import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, SpotSpec, VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, Clock, timeText } from "./time.ts";
 import type { Market } from "./types.ts";
-import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
+import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 type Doubts = readonly string[] | undefined;
 
@@ -146,7 +156,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, pathOf);
-  const credit = resolveCredit(spec, underlyings, named, asOf, pathOf);
+  const credit = resolveCredit(spec, underlyings, asOf, pathOf);
   return {
     entries,
     pairs: new WhenAsked(() => pairs),
@@ -165,10 +175,17 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
 
 /** Returns how curves are found by their names, as forward rates that end, for doubts, with their last instrument. */
 function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName {
-  const names = named?.names ?? [];
+  const { names = [], curves = [], instruments = [] } = named ?? {};
   const found: CurveByName = (name, at) => {
     const number = curveIndexOf(name, names, at());
-    return curveUntilLast(named!, number, pathOf("curves", name));
+    const curve = forwardCurveOf(curves[number]);
+    const last = instruments[number].at(-1);
+    if (last === undefined) return curve;
+    const time = curves[number].times.at(-1)!;
+    return {
+      ...curve,
+      fit: { place: pathOf("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
+    };
   };
   const made = new Map<string, ForwardCurve>();
   return (name, at) => {
@@ -309,4 +326,37 @@ function resolveDividends(spec: SpotSpec["dividends"], asOf: AsOf): Dividends {
     dividendDates.set(dividend, timeText(asOf, spec.discrete![written].date));
   }
   return schedule;
+}
+
+/**
+ * Converts the credit of issuers. @throws BookError for an underlying that does not exist; dates that are not
+ * increasing
+ */
+function resolveCredit(
+  spec: MarketSpec,
+  underlyings: ReadonlyMap<string, Underlying>,
+  asOf: AsOf,
+  pathOf: PathOf,
+): Map<string, Credit> {
+  const credit = new Map<string, Credit>();
+  for (const [name, one] of spec.credit ?? []) {
+    const at = inside(pathOf, "credit", name);
+    if (spec.underlyings?.has(name) !== true) {
+      const known = didYouMean(name, spec.underlyings?.keys() ?? []);
+      throw new BookError(at(), `unknown underlying ${quote(name)}${known}`);
+    }
+    const { dates, values } = one.kind === "spread" ? one.spread : one.hazard;
+    const times = increasingYears(dates, asOf, (i) => at(one.kind, i, "date"));
+    const byTime = { times: times.slice(0, -1), values };
+    const { reference = underlyings.get(name)?.spot ?? 1, exponent = 0 } = one.kind === "hazard" ? one : {};
+    const made = (by: PiecewiseConstant): Credit =>
+      one.kind === "spread"
+        ? { kind: "spread", spread: by }
+        : { kind: "hazard", hazard: by, recovery: one.recovery, jump: one.jump, exponent, reference };
+    const own = made(byTime);
+    credit.set(name, own);
+    const places = dates.map((date) => timeText(asOf, date));
+    if (dates.length > 0) rememberInputs(creditInputs, own, () => inputsWithin(stepInputs(byTime, places), made));
+  }
+  return credit;
 }

@@ -56,15 +56,6 @@ export function forwardCurveOf(curve: Curve, further: Iterable<number> = []): Fo
   return zeroCurve(nodes.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
 }
 
-/** Returns a named curve as forward rates that end, for doubts, with its last instrument. */
-export function curveUntilLast({ curves, instruments }: NamedCurves, number: number, place: string): ForwardCurve {
-  const curve = forwardCurveOf(curves[number]);
-  const last = instruments[number].at(-1);
-  if (last === undefined) return curve;
-  const time = curves[number].times.at(-1)!;
-  return { ...curve, fit: { place, doubts: [], last: { time, written: `instrument, ${last}` } } };
-}
-
 /**
  * Returns the inputs of a named curve: the quotes of all curves that were found with it, or its own zero rates. A quote
  * moves nodes by their derivatives, which are those of curves that are found again.

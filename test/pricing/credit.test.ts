@@ -1,14 +1,7 @@
 /** Credit default swaps in books. Published upfronts and quadrature of the model: test/market/credit. */
 import fc from "fast-check";
 import { afterAll, describe, expect, it, test } from "vitest";
-import {
-  type AnyTrade,
-  type BookInput,
-  describeTrade,
-  type LinearCurves,
-  parseBook,
-  type PricedTrade,
-} from "../../src/book/index.ts";
+import { type AnyTrade, type BookInput, describeTrade, parseBook, type PricedTrade } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { explainBook, priceBook } from "../../src/pricing/index.ts";
 
@@ -219,52 +212,6 @@ describe("credit default swaps", () => {
       "10Y CDS": undefined,
     });
     expect(new Set(buckets.map(({ factor }) => factor))).toEqual(new Set(["spot", "spread", "rate"]));
-  });
-
-  it("give convertibles the hazard rates of their quotes, with buckets that are slopes", async () => {
-    const asset = { ACME: { spot: 100, currency: "EUR", volatility: 0.3 } };
-    const terms = {
-      maturity: "2031-11-20",
-      coupon: 0.03,
-      frequency: 2,
-      notional: 100,
-      ratio: 0.9,
-      conversion: "european",
-    };
-    const bond = { id: "B", underlying: "ACME", convertible: terms };
-    const market = (credit: object, curves: object = MARKET.curves) => ({
-      curves,
-      underlyings: asset,
-      credit: { ACME: { jump: 1, ...credit } },
-    });
-    const curve = market({ curve: "ACME" });
-    const [named] = await priced(book([bond], curve));
-    const { trade } = parseBook(book([cds()])).trades[0] as { trade: { market: LinearCurves } };
-    const { times, zeros } = trade.market.curves[trade.market.names.indexOf("ACME")];
-    const hazard = Array.from(times, (date, k) => ({
-      date,
-      hazard: (zeros[k] * date - (k === 0 ? 0 : zeros[k - 1] * times[k - 1])) / (date - (k === 0 ? 0 : times[k - 1])),
-    }));
-    const [listed] = await priced(book([bond], market({ hazard, recovery: 0.4 })));
-    expect(named.value).toBeCloseTo(listed.value, 10);
-    expect(named.creditSensitivity).toBeCloseTo(listed.creditSensitivity!, 8);
-    const { results } = await priceBook(parseBook(book([bond], curve)), { device, greeks: "buckets" });
-    const [{ buckets = [] }] = results as readonly PricedTrade[];
-    const own = buckets.find(({ factor, of, at }) => factor === "spread" && of === "ACME" && at === "5Y CDS")!;
-    const moved = async (up: number): Promise<number> => {
-      const { curves } = withIssuer(issuer(cdsAt(SPREADS.map((one, k) => (k === 3 ? one + up : one)))));
-      return (await priced(book([bond], market({ curve: "ACME" }, curves))))[0].value;
-    };
-    const slope = ((await moved(1e-3)) - (await moved(-1e-3))) / 2e-3;
-    expect(Math.abs(own.value / slope - 1)).toBeLessThan(0.02);
-    expect(() => parseBook(book([bond], market({ curve: "EUR-ESTR" })))).toThrow(
-      /^market\.credit\.ACME\.curve: "EUR-ESTR" has discount factors, expected a curve with "recovery"/,
-    );
-    const long = { ...bond, convertible: { ...terms, maturity: "2037-11-20" } };
-    const [late] = await priced(book([long], curve));
-    expect(late.warnings.join()).toContain(
-      "market.curves.ACME: doubtful fit: extrapolated after the last instrument, 10Y",
-    );
   });
 
   test.each([

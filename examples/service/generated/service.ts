@@ -2820,18 +2820,7 @@ export interface components {
             exponent?: number;
             /** @description a positive number */
             reference?: number;
-          }) | {
-            /** @description a name (a string that is not empty) */
-            curve: string;
-            /** @description a number from 0 to 1 */
-            recovery?: number;
-            /** @description a number from 0 to 1 */
-            jump: number;
-            /** @description an exponent of the spot from −10 to 10 */
-            exponent?: number;
-            /** @description a positive number */
-            reference?: number;
-          };
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
@@ -4103,18 +4092,7 @@ export interface components {
             exponent?: number;
             /** @description a positive number */
             reference?: number;
-          }) | {
-            /** @description a name (a string that is not empty) */
-            curve: string;
-            /** @description a number from 0 to 1 */
-            recovery?: number;
-            /** @description a number from 0 to 1 */
-            jump: number;
-            /** @description an exponent of the spot from −10 to 10 */
-            exponent?: number;
-            /** @description a positive number */
-            reference?: number;
-          };
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
@@ -5384,18 +5362,7 @@ export interface components {
             exponent?: number;
             /** @description a positive number */
             reference?: number;
-          }) | {
-            /** @description a name (a string that is not empty) */
-            curve: string;
-            /** @description a number from 0 to 1 */
-            recovery?: number;
-            /** @description a number from 0 to 1 */
-            jump: number;
-            /** @description an exponent of the spot from −10 to 10 */
-            exponent?: number;
-            /** @description a positive number */
-            reference?: number;
-          };
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];

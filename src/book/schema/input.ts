@@ -33,18 +33,10 @@ import type {
  */
 export type CreditInput =
   | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
-  | ((
-      | {
-          readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
-          /** The fraction of the notional paid at default. */
-          readonly recovery: number;
-        }
-      | {
-          /** The name of a curve of survival probabilities, whose recovery holds if there is none here. */
-          readonly curve: string;
-          readonly recovery?: number | undefined;
-        }
-    ) & {
+  | {
+      readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
+      /** The fraction of the notional paid at default. */
+      readonly recovery: number;
       /** The fraction of the stock price lost at default. */
       readonly jump: number;
       /**
@@ -53,7 +45,7 @@ export type CreditInput =
        */
       readonly exponent?: number | undefined;
       readonly reference?: number | undefined;
-    });
+    };
 
 type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
 

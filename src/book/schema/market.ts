@@ -338,26 +338,19 @@ const hazardRate = choose('a hazard rate or a list of { "date", "hazard" }', {
   ),
 });
 
-const localHazard = {
-  jump: fraction,
-  exponent: numberWhere("an exponent of the spot from −10 to 10", { minimum: -10, maximum: 10 }).optional(),
-  reference: positive.optional(),
-};
-
-const creditSchema = choose('{ "spread" }, { "hazard", "recovery", "jump" } or { "curve", "jump" }', {
+const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', {
   marked: {
     spread: object({ spread: spreadRate }).transform(({ spread }) => ({
       kind: "spread" as const,
       spread,
     })),
-    hazard: object({ hazard: hazardRate, recovery: fraction, ...localHazard }).transform((hazard) => ({
-      kind: "hazard" as const,
-      ...hazard,
-    })),
-    curve: object({ curve: name, recovery: fraction.optional(), ...localHazard }).transform((curve) => ({
-      kind: "curve" as const,
-      ...curve,
-    })),
+    hazard: object({
+      hazard: hazardRate,
+      recovery: fraction,
+      jump: fraction,
+      exponent: numberWhere("an exponent of the spot from −10 to 10", { minimum: -10, maximum: 10 }).optional(),
+      reference: positive.optional(),
+    }).transform((hazard) => ({ kind: "hazard" as const, ...hazard })),
   },
 });
 

@@ -60,7 +60,7 @@ export type Credit =
   | {
       readonly kind: "hazard";
       /** The hazard rate per year at the reference spot. */
-      readonly hazard: ForwardCurve;
+      readonly hazard: PiecewiseConstant;
       /** The exponent of the hazard rate, which is proportional to (S/reference)^exponent. */
       readonly exponent: number;
       readonly reference: number;

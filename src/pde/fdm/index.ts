@@ -38,6 +38,8 @@ export { type AdaptiveBatch, AdaptiveRow, type RowSettings } from "./adaptive/ad
 /** @internal */
 export { type Direction, Slopes } from "./adaptive/slopes.ts";
 /** @internal */
+export { hasDerivative } from "./execute/inputs.ts";
+/** @internal */
 export { type ErrorModel, errorModelOf, firstResolution, lacksErrorExpansion } from "./adaptive/error-model.ts";
 /** @internal */
 export {

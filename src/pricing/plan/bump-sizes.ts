@@ -263,17 +263,14 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
   const common = assets.length === 1 ? moves : spots.map((_, asset) => spotMove(valuation, asset, scale, true));
   const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
   const bend = Math.min(last, ...moves.map(({ until }) => until));
-  // Few paths cross a jump within a day.
-  const jumpStep = Math.min(TIME_STEP.event * nextEvent(terms), TIME_STEP.bend * scale * scale * bend);
-  const years = scale > 1 ? jumpStep : timeStep(terms, bend * scale * scale);
+  const years = timeStep(terms, bend * scale * scale);
   const first = moves.map(({ by }) => by);
   const sides = moves.map(({ side }) => side);
   const volatilities = assets.map(({ volatility }, i): Step => {
     const relative = (VOLATILITY.pathRelative * deviations[i]) / Math.sqrt(last) || VOLATILITY.path;
     return ofVolatility(scale * Math.min(VOLATILITY.path, relative), volatility);
   });
-  const byDeviation = (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE;
-  const rate = scale * (scale > 1 ? byDeviation : Math.min(RATE, byDeviation));
+  const rate = scale * Math.min(RATE, (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE);
   const correlation = (pair: Pair): number => correlationMove(correlations, pair);
   const correlationStepOnPaths = (pair: Pair): Step | undefined =>
     Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : { by: correlation(pair), moves: MOVES.FORWARD };
@@ -296,18 +293,11 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
       if (isSmooth(measure)) return 0;
       const [kind, i, j] = measure.split(" ");
       const size = Math.abs(found(measure));
-      /** What value changes by per unit of variance, where parts of a theta or rho cancel. */
-      const byVariance = spots.reduce((sum, spot, k) => {
-        const [slope, bow] = [Math.abs(found(DELTA(k))), Math.abs(found(GAMMA(k)))];
-        return sum + 0.5 * deviations[k] ** 2 * spot * (slope + spot * bow);
-      }, 0);
       switch (kind) {
         case "theta":
-          return (years / bend) * (size + byVariance / last);
-        case "rho": {
-          const share = (rate * last) / Math.max(...deviations) || 0;
-          return share ** 2 * (0.2 * size + (0.5 * last * byVariance) / Math.max(...deviations) || 0);
-        }
+          return (years / bend) * size;
+        case "rho":
+          return 0.2 * ((rate * last) / Math.max(...deviations) || 0) ** 2 * size;
         case "vega": {
           const own = i === "all" ? [...moves.keys()] : [Number(i)];
           const shares = own.map((k) => (volatilities[k].moves[0] * Math.sqrt(last)) / deviations[k] || 0);

@@ -96,6 +96,13 @@ const INPUTS: readonly (readonly [
       problem.rates.values.length === 1 ? undefined : { ...problem, rates: withMoved(problem.rates, at, by) };
     return [`rate ${at}`, 1e-6, moved] as const;
   }),
+  ...[0, 1, 2].map((at) => {
+    const moved = ({ diffusion, ...problem }: OneFactorProblem, by: number): OneFactorProblem | undefined =>
+      diffusion.kind !== "deterministic" || diffusion.sigma.values.length === 1
+        ? undefined
+        : { ...problem, diffusion: { ...diffusion, sigma: withMoved(diffusion.sigma, at, by) } };
+    return [`volatility ${at}`, 1e-6, moved] as const;
+  }),
   [
     "cash",
     1e-5,
@@ -198,5 +205,5 @@ it("refuses moves of what has no derivative", async () => {
   const batch = { pool, arena, goal: { accuracy: 1e-5, rounding: 1e-12 } };
   const slopes = new Slopes(batch, 0, down, [{ up, down, apart: 0.01 }], { moves: false, tellsErrors: false });
   await pool.solve(solver, pool.count, undefined);
-  expect(() => slopes.slope(0)).toThrow("by its parallel shift only");
+  expect(() => slopes.slope(0)).toThrow("no derivative by what has moved");
 });

@@ -52,7 +52,8 @@ class WeighedSum implements CoefficientSink {
  * those of a mesh that does not move with the kink.
  */
 export function weighedInputs(grid: Grid, problem: OneFactorProblem, weight: (k: number) => number): number {
-  checkMoves(grid.problem, problem);
+  if (!hasDerivative(grid.problem, problem))
+    throw new SpecError("slopes: the scheme has no derivative by what has moved; solve moved problems");
   const { time, shape, mesh, scheme } = grid;
   const rows = new WeighedSum(weight);
   const { spots } = grid.problem;
@@ -89,20 +90,18 @@ export function weighedInputs(grid: Grid, problem: OneFactorProblem, weight: (k:
   return rows.total;
 }
 
-/** Checks that inputs have moved by which a scheme has derivatives. @throws SpecError what has none */
-function checkMoves(from: OneFactorProblem, to: OneFactorProblem): void {
+/**
+ * Tells whether a scheme has derivatives by the inputs in which two problems differ: it has none by nodes of a surface
+ * and by numbers of a formula, but by their parallel shift, and none by dividends beside barriers.
+ */
+export function hasDerivative(from: OneFactorProblem, to: OneFactorProblem): boolean {
   const [a, b] = [from.diffusion, to.diffusion];
-  const isOther =
-    (a.kind === "surface" && b.kind === "surface" && a.surface !== b.surface) ||
-    (a.kind === "formula" && b.kind === "formula" && a.sigma !== b.sigma);
-  if (a.kind !== b.kind || isOther)
-    throw new SpecError(
-      "slopes: a surface or a formula has a derivative by its parallel shift only; solve moved problems",
-    );
+  if (a.kind !== b.kind || from.dividends.length !== to.dividends.length) return false;
+  if (a.kind === "surface" && b.kind === "surface" && a.surface !== b.surface) return false;
+  if (a.kind === "formula" && b.kind === "formula" && a.sigma !== b.sigma) return false;
   const isPaid = (one: DiscreteDividend, i: number): boolean =>
-    one.cash === to.dividends[i]?.cash && one.proportional === to.dividends[i]?.proportional;
-  if (from.barriers !== undefined && !from.dividends.every(isPaid))
-    throw new SpecError("slopes: with barriers there is no derivative by dividends; solve moved problems");
+    one.cash === to.dividends[i].cash && one.proportional === to.dividends[i].proportional;
+  return from.barriers === undefined || from.dividends.every(isPaid);
 }
 
 /**

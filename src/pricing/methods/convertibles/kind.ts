@@ -1,6 +1,6 @@
 /** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
 import { creditInputs, inputsOf, type ConvertibleTrade } from "../../../book/index.ts";
-import { discountFactor, doubtsAbout } from "../../../market/index.ts";
+import { discountFactor } from "../../../market/index.ts";
 import {
   closedFormValue,
   type Convertible,
@@ -51,10 +51,7 @@ export const convertibleKind: TradeKind<ConvertibleTrade> = {
     ...expiryWarnings(expiry, MIN_DAYS.bond),
     ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
   ],
-  doubts: (trade) => [
-    ...doubtsOf([trade], trade.expiry),
-    ...(trade.credit?.kind === "hazard" ? doubtsAbout(trade.credit.hazard.fit, trade.expiry) : []),
-  ],
+  doubts: (trade) => doubtsOf([trade], trade.expiry),
   buckets: convertibleBuckets,
   ...convertibleExplanation,
 };

@@ -12,7 +12,6 @@ import {
   type ProblemDifference,
   type Resolution,
   type RowSettings,
-  type Slopes,
   SpotReader,
   totalVariance,
   volatilityAt,
@@ -43,7 +42,7 @@ import {
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
-import { maxNodesOf, RHO, VEGA, vegaAndRho } from "./slopes.ts";
+import { maxNodesOf, RHO, TradeSlopes, VEGA } from "./slopes.ts";
 import { smoothingTime } from "./smoothing-time.ts";
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
@@ -109,7 +108,7 @@ class FdmPlan implements MethodPlan {
   readonly #adaptive: AdaptiveBatch;
   /** The rows that are solved, and the slopes of trades. */
   readonly #rows: AdaptiveRow[] = [];
-  readonly #slopes: Slopes[] = [];
+  readonly #slopes: TradeSlopes[] = [];
   readonly #accuracy: number;
   readonly #cases: number;
   /** The problems of rows that are not settled; a dividend on expiry is in their payoffs. */
@@ -269,10 +268,14 @@ class FdmPlan implements MethodPlan {
     const { pairs, size } = this.#rows[base];
     const problems = this.#problems[base];
     if (settings.greeks === "all" && breachedNow(problems.problem) === undefined)
-      this.#slopes[i] = vegaAndRho(this.#adaptive, problems, pairs, this.#device, {
-        precision,
-        tellsErrors: settings.sensitivityErrorEstimates,
-      });
+      this.#slopes[i] = new TradeSlopes(
+        this.#adaptive,
+        problems,
+        pairs,
+        this.#device,
+        { precision, tellsErrors: settings.sensitivityErrorEstimates },
+        this.#batch.directionsOf?.(this.#trades[i]) ?? [],
+      );
     this.#startScenarios(i, size);
   }
 
@@ -309,7 +312,9 @@ class FdmPlan implements MethodPlan {
     const estimate = solved.estimate(0);
     const error = estimate + roundingError(precision, spot, solved.magnitude(0));
     const theta = solved.isExercised ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
-    const slopes = { vega: this.#slopes[i]?.slope(VEGA), rho: this.#slopes[i]?.slope(RHO) };
+    const known = this.#slopes[i];
+    const slopes = { vega: known?.slopes.slope(VEGA), rho: known?.slopes.slope(RHO) };
+    if (known !== undefined && this.#batch.directionsOf !== undefined) results.slopes.set(trade, known.along(error));
     const measures = settings.greeks === "none" ? slopes : { delta, gamma, theta, ...slopes };
     results.setToday(trade, value, error, measures, settings.sensitivityErrorEstimates ? this.#errorsOf(i, error) : {});
     if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
@@ -329,7 +334,7 @@ class FdmPlan implements MethodPlan {
     const { spot, rate, dividendYield, sigma } = marketOf(problem);
     const deviation = Math.sqrt(totalVariance(problem));
     const solved = this.#rows[row];
-    const slopes = this.#slopes[i];
+    const slopes = this.#slopes[i]?.slopes;
     // Where the trade is exercised, all that is not known is on which node the boundary is.
     const width = solved.isExercised ? solved.cellWidth : spot * Math.min(0.5 * deviation, 1);
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];

@@ -9,7 +9,6 @@ import type { Measured } from "../../plan/request.ts";
 import { logGrowth, type Terms, type TermsPayoff } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import { loadingsOf, type Shift, shiftForTail } from "./shift.ts";
-import { jumps } from "./smooth.ts";
 import { mayJumpInSteps } from "./steps.ts";
 
 type BasketPayoff = Extract<Payoff, { readonly kind: "basket" }>;
@@ -126,22 +125,6 @@ export function unseenOfNone(path: SimulationInstance, measure: string, paths: n
   const assets = measure.split(" ").slice(1).map(Number);
   if (assets.some((asset) => payoff.weights[asset] === 0)) return 0;
   return unseenSlope(path, measure, (UNSEEN * unitOf(path.terms, path.spots)) / paths);
-}
-
-/** The most that a payoff jumps by, in root mean squares of what it pays where it pays. */
-const JUMP = 3;
-
-/**
- * Returns the part of a mean's error that comes from jumps of the payoff which no path has crossed, by the rule of
- * three: the error of a difference that has the weight 1 for the copy on the other side.
- */
-export function unseenCrossings(
-  { terms, spots }: SimulationInstance,
-  { value, effective, paths }: SampleStatistics,
-): number {
-  if (!jumps(terms)) return 0;
-  const unit = unitOf(terms, spots) / paths;
-  return UNSEEN * (effective > 0 ? Math.min(unit, (JUMP * Math.abs(value)) / effective) : unit);
 }
 
 /** The smallest deviation over which a value is taken to change. */

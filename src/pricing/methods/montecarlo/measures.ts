@@ -151,11 +151,9 @@ const at = (column: Column, i: number): number =>
 const stepsIn = (parameter: Parameter): readonly Column[] =>
   typeof parameter === "object" && "byStep" in parameter ? parameter.byStep : [parameter];
 
-/** Tells whether the measures of a job are those of the error of its steps. */
-const ofSteps = ({ measures }: Job): boolean => measures.some(({ name }) => name === STEPS.double);
-
 /** What moves leave in the sensitivities of a job; nothing of other measures. */
-const biasOf = (job: Job): Bias | undefined => (ofSteps(job) ? undefined : job.request.differences?.bias);
+const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
+  measures.some(({ name }) => name === STEPS.double) ? undefined : differences?.bias;
 
 type Found = Estimates & { readonly halfWidth?: Float64Array };
 
@@ -168,8 +166,6 @@ interface GroupEstimates {
   /** The degrees of freedom of standard errors. */
   readonly freedom: number;
   readonly unseen: number;
-  /** What no path has shown of the jumps that moves cross. */
-  readonly crossings: number;
 }
 
 /** Returns the measures of job i of a group. */
@@ -177,7 +173,7 @@ export function measuresOfJob(
   { added, factors }: GroupMeasures,
   job: Job,
   i: number,
-  { found, value, paths, freedom, unseen, crossings }: GroupEstimates,
+  { found, value, paths, freedom, unseen }: GroupEstimates,
 ): ReadonlyMap<string, Measured> {
   const estimateOf = (name: string): Measured => {
     const { value: values, errorEstimate, halfWidth } = found[name];
@@ -188,9 +184,7 @@ export function measuresOfJob(
   };
   const differences = Array.from(added, ([name, sums]): [string, Measured] => {
     const { value: sum, error } = estimateOf(name);
-    const { weights } = job.measures.find((one) => one.name === name)!;
-    const jumps = ofSteps(job) ? 0 : crossings * Math.max(...weights.slice(1).map(Math.abs));
-    return [name, { value: sum + sums[i], error: Math.hypot(error, jumps) }];
+    return [name, { value: sum + sums[i], error }];
   });
   const slopes = Array.from(factors, ([name, each]): [string, Measured] => {
     const [scale, ofValue] = each[i];

@@ -7,15 +7,7 @@ import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { isEarly, type SimulationInstance } from "./acceptance.ts";
-import {
-  errorOf,
-  leverageError,
-  reversionError,
-  type SampleStatistics,
-  stepBias,
-  unseenByFew,
-  unseenCrossings,
-} from "./error.ts";
+import { errorOf, leverageError, reversionError, type SampleStatistics, stepBias, unseenByFew } from "./error.ts";
 import { type Job, jobOf, keyOfJob, pathsOfLevel, STEPS } from "./job.ts";
 import { measuresOfGroup, measuresOfJob, pathsOf } from "./measures.ts";
 import { rightToday, scriptBasis } from "./script-product.ts";
@@ -133,7 +125,8 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   const all = { found: result.sensitivities, value: result, paths: result.paths, freedom };
   group.forEach((job, i) => {
     const sample = sampleOf(job, result, freedom, i);
-    const found = measures && measuresOfJob(measures, job, i, { ...all, ...unseenOf(job, sample) });
+    const unseen = unseenByFew(job.path, sample);
+    const found = measures && measuresOfJob(measures, job, i, { ...all, unseen });
     job.request.failure = failureOf(result, i);
     job.request.estimate = answerOf(job, estimateOf(job, result, sample, i), found, common);
   });
@@ -208,12 +201,6 @@ function sampleOf(job: Job, result: MonteCarloResult, freedom: number, i: number
   };
 }
 
-/** What no path has shown of a value, and of jumps. */
-const unseenOf = ({ path }: Job, sample: SampleStatistics) => ({
-  unseen: unseenByFew(path, sample),
-  crossings: unseenCrossings(path, sample),
-});
-
 function estimateOf({ path }: Job, result: MonteCarloResult, sample: SampleStatistics, i: number): PathEstimate {
   const error = errorOf(path, sample);
   const halfWidth = scaleOf(path) * result.halfWidth[i];
@@ -253,7 +240,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     const errors = [noise + gap];
     const today = worthToday(path);
     const isOver = today !== undefined && today.side * (today.stopped - value[i]) > 0;
-    const measured = measures && measuresOfJob(measures, job, i, { ...all, ...unseenOf(job, sample) });
+    const measured = measures && measuresOfJob(measures, job, i, { ...all, unseen: unseenByFew(path, sample) });
     const found = measured && (isOver ? measuresToday(job, today.stopped) : widened(measured, job, errors[0] / noise));
     const estimate = {
       values: [isOver ? today.stopped : value[i]],
