@@ -25,7 +25,7 @@ import {
   isoOf,
   type Tenor,
 } from "../market/conventions/index.ts";
-import { Curve, knotsOf, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
+import { Curve, knotsOf, SVENSSON, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
 import { checkCredit, checkRateCurves, checkSurvival, creditInstrument, recoverySlopes } from "./credit-curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { NamedCurves } from "./named-curves.ts";
@@ -69,6 +69,12 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
   });
   for (const [name, one] of given) checkCredit(one, inside(at, name));
   checkForwards(spec, names, pathOf);
+  for (const [name, { fit, instruments }] of all)
+    if (fit === "svensson" && (instruments ?? []).length < SVENSSON.length)
+      throw new BookError(
+        at(name, "instruments"),
+        `expected at least ${SVENSSON.length} quotes, one for each parameter of "svensson", got ${instruments!.length}`,
+      );
   const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, pathOf);
   const knots = known.map(knotsOf);
   const wanted = all.slice(known.length).map(([name, one]): CurveToFind => {
@@ -105,13 +111,15 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
   }
 }
 
-/** Converts the turns of a curve to years. @throws BookError for one that does not end after it begins */
+/**
+ * Converts the turns of a curve to years, without those that have passed. @throws BookError for one that does not end
+ * after it begins
+ */
 function turnsOf({ turns = [] }: NamedCurveSpec, reference: Day, asOf: AsOf, pathOf: PathOf): Turn[] {
-  return turns.map(({ from, to, spread }, i) => {
+  return turns.flatMap(({ from, to, spread }, i) => {
     const [start, end] = [from, to].map((time) => timeOf(dayNumber(asOf, time), reference));
-    if (!(start >= 0 && end > start))
-      throw new BookError(pathOf("turns", i, "to"), 'expected a day after "from", which is not before asOf');
-    return { from: start, to: end, spread };
+    if (!(end > start)) throw new BookError(pathOf("turns", i, "to"), 'expected a day after "from"');
+    return end > 0 ? [{ from: Math.max(start, 0), to: end, spread }] : [];
   });
 }
 
@@ -183,6 +191,8 @@ class InstrumentMaker {
 
   /** Returns an instrument of the curve of a name. `knots` has the times at which rates of earlier curves change. */
   make(one: CurveInstrument, name: string, knots: readonly number[][], pathOf: PathOf): QuotedInstrument {
+    if ("tenor" in one && one.kind !== "fra" && !(one.tenor.count > 0))
+      throw new BookError(pathOf(), `expected a tenor above zero, got "${textOf(one.tenor)}"`);
     switch (one.kind) {
       case "cds":
         return this.#creditSwap(one, name, knots, pathOf);
@@ -204,6 +214,9 @@ class InstrumentMaker {
             : months === undefined
               ? immDate(start)
               : calendarOf(this.#conventions(name).calendar).advance(start, { count: months, unit: "M" }, "following");
+        if (start < dayOfAsOf(this.#asOf))
+          throw new BookError(pathOf("future"), "it began before asOf: its rate is known; leave it out");
+        if (!(end > start)) throw new BookError(pathOf("end"), `expected a day after the start, ${isoOf(start)}`);
         return forwardPeriod(`${isoOf(start)} future`, one.quote, start, end, this.#quotes(name));
       }
       case "swap":

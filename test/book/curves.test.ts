@@ -295,3 +295,43 @@ describe("curves of a book", () => {
     expect(() => readHeader(market({ fx: { EURNOK: { rate: 11.6, date: "2026-11-24" } } }))).not.toThrow();
   });
 });
+
+describe("quotes that make no curve are errors with their place", () => {
+  const problemOf = (curve: object): string => {
+    try {
+      discounts(ASOF, { curves: { E: { index: "ESTR", ...curve } } }, "E", ["2028-11-20"]);
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const ASOF = "2026-11-20";
+  const euribor = (future: object) => ({
+    index: "EURIBOR-6M",
+    discount: "E",
+    instruments: [
+      { deposit: "6M", rate: 0.02 },
+      { price: 97.8, ...future },
+    ],
+  });
+  test.each([
+    [euribor({ future: "2026-06-17" }), "market.curves.E.instruments[1].future: it began before asOf"],
+    [euribor({ future: "2027-06-16", end: "2027-06-01" }), "market.curves.E.instruments[1].end: expected a day after"],
+    [{ instruments: [{ ois: "0D", rate: 0.02 }] }, "market.curves.E.instruments[0]: expected a tenor above zero"],
+    [{ instruments: [{ ois: "1Y", rate: 0.02 }], fit: "svensson" }, "market.curves.E.instruments: expected at least 6"],
+  ])("%j", (curve, problem) => {
+    expect(problemOf(curve)).toContain(problem);
+  });
+
+  test("turns that have passed do not count, and of one that has begun what is left", () => {
+    const turning = (turns: readonly object[]) => ({
+      curves: { E: { index: "ESTR", instruments: [{ ois: "2Y", rate: 0.02 }], turns } },
+    });
+    const at = ["2026-11-23", "2026-12-01", "2028-11-20"];
+    const spread = 0.01;
+    const begun = discounts(ASOF, turning([{ from: "2026-11-18", to: "2026-11-25", spread }]), "E", at);
+    expect(begun).toEqual(discounts(ASOF, turning([{ from: ASOF, to: "2026-11-25", spread }]), "E", at));
+    const passed = discounts(ASOF, turning([{ from: "2025-12-31", to: "2026-01-05", spread }]), "E", at);
+    expect(passed).toEqual(discounts(ASOF, turning([]), "E", at));
+  });
+});

@@ -19,7 +19,7 @@ import {
   time,
   tuple,
   volatility,
-  wholeNumber,
+  businessDays,
   wholeNumberFrom,
   word,
 } from "./values.ts";
@@ -64,7 +64,7 @@ const onIndexTerms = {
   end: time,
   notional: positive,
   ...dates,
-  paymentLag: wholeNumber.optional(),
+  paymentLag: businessDays.optional(),
   paymentCalendar: calendar.optional(),
 };
 const capOnIndex = object(onIndexTerms);
@@ -73,7 +73,7 @@ const swapOnIndex = object({
   fixed: object({
     ...dates,
     dayCount: word(Object.keys(DAY_COUNTS) as DayCount[]).optional(),
-    paymentLag: wholeNumber.optional(),
+    paymentLag: businessDays.optional(),
     paymentCalendar: calendar.optional(),
   }).optional(),
 });

@@ -84,6 +84,8 @@ export const wholeNumberFrom = (minimum: number, maximum: number, what: string):
     { type: "integer", minimum, maximum },
     (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
   );
+/** The schema of a lag; every day of it is looked up in a calendar. */
+export const businessDays = wholeNumberFrom(0, 366, "business days, a whole number from 0 to 366");
 /** The schema of a boolean. */
 export const trueOrFalse: Schema<boolean> = checked(
   "true or false",
