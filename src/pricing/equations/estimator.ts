@@ -1,11 +1,12 @@
 /** Values of requests by solving their equations. Problems that differ in parameters only are solved together. */
 import { type Device, isGpu } from "../../device/index.ts";
+import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import { EventLoopYielder, settleAll } from "../../base/event-loop.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../plan/method.ts";
 import type { Greeks } from "../options.ts";
 import { bumpsOnGrids } from "../plan/bump-sizes.ts";
-import { DELTA, type Differences, differencesOf } from "../plan/differences.ts";
+import { DELTA, type Differences, differencesOf, RHO, withTodayAmongCopies } from "../plan/differences.ts";
 import {
   type Estimator,
   grouped,
@@ -22,7 +23,10 @@ import {
   followFromGamma,
   knownMeasures,
   measuresOf,
+  type Measures,
   payoffSlopes,
+  rhoFollowsFromDelta,
+  rhoFromDelta,
   slopesFrom,
   slopesFromGamma,
 } from "./measures.ts";
@@ -104,9 +108,16 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     return this.#solver.bumpLevel(terms, level);
   }
 
-  differencesOf({ terms, spots, estimate }: GridRequest, greeks: Greeks): Differences {
+  differencesOf(request: GridRequest, greeks: Greeks): Differences {
+    const { terms, spots, level, estimate } = request;
     const isBumped = greeks === "all" && estimate!.known[0] === undefined && !followFromGamma(terms);
-    return isBumped ? differencesOf({ terms, spots: spots[0] }, bumpsOnGrids(terms)) : { copies: [], formulas: [] };
+    if (!isBumped) return { copies: [], formulas: [] };
+    const today = { terms, spots: spots[0] };
+    const sizes = bumpsOnGrids(terms, this.#batch.precision, !rhoFollowsFromDelta(terms));
+    const differences = differencesOf(today, sizes);
+    // The mesh of a value is that of its copies only at their level, and if it has no further spots.
+    const isShared = spots.length === 1 && level === this.copyLevel(request);
+    return isShared ? differences : withTodayAmongCopies(differences, today);
   }
 
   measuresOf(
@@ -131,8 +142,12 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
       );
     }
     const isImplied = followFromGamma(terms);
-    const slopesOf = (point: Parameters<typeof slopesFromGamma>[1], at: (copy: GridEstimate) => number) =>
-      isImplied ? slopesFromGamma(terms, point, spot) : slopesFrom(differences, copies, at);
+    const knowsRho = rhoFollowsFromDelta(terms);
+    const slopesOf = (point: AxesDerivatives, at: (copy: GridEstimate) => number): Measures => {
+      if (isImplied) return slopesFromGamma(terms, point, spot);
+      const slopes = slopesFrom(differences, [today, ...copies], at);
+      return knowsRho ? new Map([...slopes, [RHO, rhoFromDelta(terms, point, spot)]]) : slopes;
+    };
     const slopes = slopesOf(points[0], (copy) => copy.points[0].value);
     const found = measuresOf(terms, points[0], spot, slopes);
     const { corrections } = points[0];

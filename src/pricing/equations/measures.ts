@@ -1,9 +1,9 @@
 /** Sensitivities in several factors: from the grid where it has them, else by differences; by the names of measures. */
-import { sensitivityOf as combinedValues } from "../../base/differences.ts";
+import { sensitivityBy } from "../../base/differences.ts";
 import { power } from "../../base/elementary.ts";
 import { alphaOf, integrate, varianceOf } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
-import { correlationBias, distanceToEnd } from "../plan/bump-sizes.ts";
+import { correlationBias, distanceToEnd } from "../plan/correlation-moves.ts";
 import {
   CORRELATION,
   CROSS,
@@ -35,32 +35,48 @@ const SPOT = 1e-5;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Tells whether all sensitivities of a trade follow from delta and gamma: it is European without barriers, with
- * volatilities that depend on time only, and without cash dividends. ln S is then normal at expiry, and a change of
- * its covariances C changes the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
- *
- *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
+ * Tells whether rho follows from delta: a European trade without barriers pays a function of spots that are
+ * proportional to their forwards. A shift of all rates then moves the value as a common relative move of the spots
+ * does, but for discounting, whatever stochastic variances and short rates there are: ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
-export const followFromGamma = ({ exercise, barriers, assets, shortRate, expiry }: Terms): boolean =>
+export const rhoFollowsFromDelta = ({ exercise, barriers, assets, expiry }: Terms): boolean =>
   exercise.kind === "european" &&
   barriers.length === 0 &&
-  shortRate === undefined &&
   assets.every(
     ({ volatility, underlying: { dividends } }) =>
-      volatility.kind === "deterministic" && dividends.discrete.every(({ cash, time }) => cash === 0 || time > expiry),
+      (volatility.kind === "deterministic" ||
+        volatility.kind === "heston" ||
+        (volatility.kind === "sabr" && volatility.beta === 1)) &&
+      dividends.discrete.every(({ cash, time }) => cash === 0 || time > expiry),
   );
+
+/** Returns rho where it follows from delta. */
+export const rhoFromDelta = (
+  { assets, expiry }: Terms,
+  { value, first }: AxesDerivatives,
+  spots: readonly number[],
+): number => expiry * (sum(spots.map((spot, i) => spot * first[assetName(assets.length, i)])) - value);
+
+/**
+ * Tells whether all sensitivities of a trade follow from delta and gamma: rho does, and volatilities depend on time
+ * only. ln S is then normal at expiry, and a change of its covariances C changes the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ
+ * (Reiss & Wystup 2001):
+ *
+ *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ.
+ */
+export const followFromGamma = (terms: Terms): boolean =>
+  rhoFollowsFromDelta(terms) &&
+  terms.shortRate === undefined &&
+  terms.assets.every(({ volatility }) => volatility.kind === "deterministic");
 
 /**
  * Returns the derivatives with respect to volatilities, correlations and the rate, computed by the formulas of
  * `followFromGamma`.
  */
-export function slopesFromGamma(
-  { assets, correlations, expiry }: Terms,
-  { value, first, second }: AxesDerivatives,
-  spots: readonly number[],
-): Measures {
+export function slopesFromGamma(terms: Terms, point: AxesDerivatives, spots: readonly number[]): Measures {
+  const { assets, correlations, expiry } = terms;
   const axes = assets.map((_, i) => assetName(assets.length, i));
-  const gamma = (i: number, l: number): number => spots[i] * spots[l] * second[axes[i] + axes[l]];
+  const gamma = (i: number, l: number): number => spots[i] * spots[l] * point.second[axes[i] + axes[l]];
   const sigmas = assets.map(({ volatility }) => sigmaOf(volatility));
   const volatilities = assets.map(
     (_, asset) =>
@@ -77,28 +93,25 @@ export function slopesFromGamma(
     );
     return [CORRELATION(pair), covariance * gamma(i, l)] as const;
   });
-  const rate = expiry * (sum(spots.map((spot, i) => spot * first[axes[i]])) - value);
-  return new Map([...volatilities, ...pairs, [RHO, rate]]);
+  return new Map([...volatilities, ...pairs, [RHO, rhoFromDelta(terms, point, spots)]]);
 }
 
 /**
- * Computes sensitivities by differences, from one number of the base case and of each bumped copy (`numberOf`). A copy
- * that failed because its correlations are invalid makes its sensitivity NaN. @throws the error of another copy
+ * Computes sensitivities by differences, from one number of a trade as it is and of each of its bumped copies
+ * (`numberOf`), the trade first. A copy that failed because its correlations are invalid makes its sensitivity NaN.
+ * @throws the error of another copy
  */
 export function slopesFrom(
   { formulas: measures }: Differences,
-  copies: readonly Request<GridEstimate>[],
+  solved: readonly Request<GridEstimate>[],
   numberOf: (copy: GridEstimate) => number,
 ): Measures {
   return new Map(
     measures.map((measure) => {
-      const used = copies.filter((_, k) => measure.weights[k + 1] !== 0);
+      const used = solved.filter((_, k) => measure.weights[k] !== 0);
       const failed = used.find(({ failure }) => failure !== undefined);
-      if (failed === undefined) {
-        // A copy that this sensitivity does not use may have failed.
-        const numbers = copies.map(({ estimate }, k) => (measure.weights[k + 1] === 0 ? 0 : numberOf(estimate!)));
-        return [measure.name, combinedValues(measure, [0, ...numbers])];
-      }
+      // A copy that this sensitivity does not use may have failed.
+      if (failed === undefined) return [measure.name, sensitivityBy(measure, (k) => numberOf(solved[k].estimate!))];
       if (!measure.name.startsWith("correlation")) throw failed.failure;
       return [measure.name, Number.NaN];
     }),

@@ -5,18 +5,27 @@
  * | --- | --- | --- |
  * | closed form, integral equation | all | none |
  * | finite differences, one factor | all in f32, else delta, gamma, theta | to one side, tiny, on the same mesh |
- * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
+ * | several factors | delta, gamma, cross gamma, theta, vega of a variance | tiny to one side, or central |
  * | trees | none | central; gamma over some points of the tree |
  * | convolutions | none | of fourth order in the spot, else central, in standard deviations: rights/differences.ts |
  * | paths | first ones, where nothing jumps | central, on the same random numbers; to one side next to a barrier |
  */
 import { type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
-import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "../../base/differences.ts";
+import { MOVES, limitedMoves, movesWithin, type Side } from "../../base/differences.ts";
+import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import { mayEndEarly, type Terms } from "../terms.ts";
 import { commonWidth, kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
 import type { MoveSizes } from "./directions.ts";
+import {
+  correlationMove,
+  correlationRoom,
+  correlationStep,
+  correlationStepOnPaths,
+  distanceToEnd,
+  TINY,
+} from "./correlation-moves.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
 
 /**
@@ -37,15 +46,10 @@ const TIME_STEP = { event: 0.5, bend: 5e-3 } as const;
 /** A move of rates, and the most that it may move the forward of the last date by, in standard deviations. */
 const RATE = 1e-3;
 const RATE_DEVIATIONS = 0.1;
+/** The least move of a rate to both sides where it must not cross 0. */
+const MIN_CENTRAL_RATE = 2e-4;
 /** The moves of volatilities on grids, on trees, and on paths: there at most, and relative to the volatility. */
 const VOLATILITY = { grid: 2e-3, tree: 0.01, path: 0.01, pathRelative: 0.03 } as const;
-/** The moves of correlations: to both sides and to one side on grids, and on paths. */
-const OF_CORRELATION = { grid: 1e-2, beside: 5e-3, path: 0.02 } as const;
-/** The share of its distance to the end of its range that a correlation moves by on grids, and the least move. */
-const ROOM = 0.2;
-const MIN_CORRELATION = 2e-4;
-/** A driver with less variance than this of its own is one of the others. */
-const SINGULAR = 1e-9;
 /** The relative moves of a spot on trees: for delta, and the most for gamma. */
 const ON_TREE = { first: 0.01, most: 0.25 } as const;
 /** The points of a tree between two spots of a second difference: a value is a sum of kinks, one for each point. */
@@ -104,64 +108,34 @@ const TOGETHER = 0.98;
 const moveTogether = ({ assets, correlations }: Pick<Terms, "assets" | "correlations">): boolean =>
   assets.some((_, i) => correlations[i].some((rho, l) => l < i && rho > TOGETHER));
 
-/** Returns the bump sizes for grids of several factors; differences have an error of second order in them. */
-export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
-  volatilities: assets.map(({ volatility }) => (isStochastic(volatility) ? undefined : central(VOLATILITY.grid))),
-  together: moveTogether({ assets, correlations }),
-  rate: central(RATE),
-  correlation: (pair) => correlationStep(correlations, pair),
-});
-
 /**
- * Two moves of a correlation within what the others allow it. Values bend the more the nearer its range ends, since the
- * volatility of a spread is a root of the distance.
+ * Returns the bump sizes for grids of several factors. Tiny moves to one side, on the mesh of the trade, tell the slope
+ * of the very value that is computed, with one solution for each input. With early exercise the boundary's place among
+ * the nodes makes that slope six times as wrong as that over a move that takes the boundary to other nodes; in f32
+ * moves must stand out of the rounding. Then they are central, since wide moves leave a bias. Without `movesRate` rho
+ * is known otherwise.
  */
-function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): Step {
-  const { up, down } = correlationRoom(matrix, pair);
-  const { grid, beside } = OF_CORRELATION;
-  const limits = { least: MIN_CORRELATION, beside, share: 1 };
-  const { by, side } = limitedMoves(grid, { up: ROOM * up, down: ROOM * down }, limits);
-  // At an end of the range all to the one side that there is.
-  return side === 0 ? central(by) : { by: side * Math.max(by, MIN_CORRELATION), moves: MOVES.BEYOND };
+export function bumpsOnGrids(terms: Terms, precision: Precision, movesRate: boolean): BumpSizes {
+  const { assets, correlations, exercise } = terms;
+  const isTiny = precision !== "f32" && exercise.kind === "european";
+  const step = (wide: Step): Step => (isTiny ? { by: TINY, moves: MOVES.FORWARD } : wide);
+  return {
+    volatilities: assets.map(({ volatility }) =>
+      isStochastic(volatility) ? undefined : step(ofVolatility(VOLATILITY.grid, volatility)),
+    ),
+    together: moveTogether({ assets, correlations }),
+    ...(movesRate ? { rate: step(rateStep(terms)) } : {}),
+    correlation: (pair) => correlationStep(correlations, pair, isTiny),
+  };
 }
 
-/**
- * Returns the relative error that the bumps of a correlation leave in a slope: the variance of a spread, of which the
- * value is a function like a root, vanishes where its volatilities are equal and the range ends. `deviations` are those
- * of the assets' logarithms.
- */
-export function correlationBias({ correlations }: Terms, pair: Pair, deviations: readonly number[]): number {
-  const { by, moves } = correlationStep(correlations, pair);
-  if (moves === MOVES.CENTRAL) return 0.01;
-  return Math.max(0.01, 2 * Math.min((by / distanceToEnd(correlations, pair, deviations)) ** 2, 1));
-}
-
-/** Returns the distance of a correlation to where a spread of two assets has no variance. */
-export function distanceToEnd(
-  matrix: readonly (readonly number[])[],
-  pair: Pair,
-  deviations: readonly number[],
-): number {
-  const { up, down } = correlationRoom(matrix, pair);
-  // An axis that is no asset's is a rate's.
-  const [a, b] = pair.map((asset) => deviations[asset] ?? 0);
-  return Math.min(up, down) + (a > 0 && b > 0 ? (a - b) ** 2 / (2 * a * b) : 1);
-}
-
-/** Returns how far a correlation can move up and down while the matrix stays one of correlations. */
-function correlationRoom(matrix: readonly (readonly number[])[], [i, j]: Pair): MoveLimits {
-  // What the other drivers leave of the two: the Schur complement.
-  const rest = matrix.map((row) => [...row]);
-  matrix.forEach((_, k) => {
-    if (k === i || k === j || rest[k][k] < SINGULAR) return;
-    const row = [...rest[k]];
-    for (const a of rest.keys()) {
-      const share = rest[a][k] / row[k];
-      for (const b of rest.keys()) rest[a][b] -= share * row[b];
-    }
-  });
-  const half = Math.sqrt(Math.max(rest[i][i] * rest[j][j], 0));
-  return { up: half - rest[i][j], down: half + rest[i][j] };
+/** Moves of rates that do not cross 0 where there is early exercise, which begins there. */
+function rateStep({ rates: { values }, exercise, shortRate }: Terms): Step {
+  if (exercise.kind === "european" || shortRate !== undefined) return central(RATE);
+  const down = Math.min(...values.map((rate) => (rate >= 0 ? rate : Number.POSITIVE_INFINITY)));
+  const up = Math.min(...values.map((rate) => (rate < 0 ? -rate : Number.POSITIVE_INFINITY)));
+  const { by, side } = limitedMoves(RATE, { up, down }, { least: MIN_CENTRAL_RATE, beside: RATE, share: 0.5 });
+  return side === 0 ? central(by) : { by: side * by, moves: MOVES.BESIDE };
 }
 
 /**
@@ -271,9 +245,6 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
     return ofVolatility(scale * Math.min(VOLATILITY.path, relative), volatility);
   });
   const rate = scale * Math.min(RATE, (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE);
-  const correlation = (pair: Pair): number => correlationMove(correlations, pair);
-  const correlationStepOnPaths = (pair: Pair): Step | undefined =>
-    Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : { by: correlation(pair), moves: MOVES.FORWARD };
   return {
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: {
@@ -287,7 +258,12 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
     later: { years, at: (some) => later(some)! },
     along: (measure) => (isSmooth(measure) ? smallMoves(measure, valuation, last) : undefined),
     ...(greeks === "all"
-      ? { cross: true, volatilities, rate: central(rate), correlation: correlationStepOnPaths }
+      ? {
+          cross: true,
+          volatilities,
+          rate: central(rate),
+          correlation: (pair: Pair) => correlationStepOnPaths(correlations, pair),
+        }
       : {}),
     bias(measure, found) {
       if (isSmooth(measure)) return 0;
@@ -305,7 +281,7 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
         }
         case "correlation": {
           const pair = [Number(i), Number(j)] as const;
-          const move = Math.abs(correlation(pair));
+          const move = Math.abs(correlationMove(correlations, pair));
           return (move / Math.max(distanceToEnd(correlations, pair, deviations), move)) * size;
         }
         default: {
@@ -365,21 +341,4 @@ function spotBias(kind: string, { by, side, width }: SpotMove, size: number, oth
   const share = by / width;
   if (kind === "delta") return (side === 0 ? 1 : 2.5) * share ** 2 * (0.2 * size + 0.25 * width * other);
   return side === 0 ? share ** 2 * (0.5 * size + (0.1 * other) / width) : share * (size + other / width);
-}
-
-/** The distance to the ends of its range from which a correlation is smooth enough for a derivative along paths. */
-const INSIDE = 1e-3;
-
-/** Tells whether a correlation is clear of the ends of its range, where a spread has no variance. */
-export function isInside({ correlations }: Terms, pair: Pair): boolean {
-  const { up, down } = correlationRoom(correlations, pair);
-  return Math.min(up, down) > INSIDE;
-}
-
-/** The move of a correlation on paths: towards 0, and to the other side where the others leave no room. */
-function correlationMove(matrix: readonly (readonly number[])[], pair: Pair): number {
-  const room = correlationRoom(matrix, pair);
-  const towards = matrix[pair[0]][pair[1]] > 0 ? "down" : "up";
-  const side = room[towards] >= OF_CORRELATION.path ? towards : room.up > room.down ? "up" : "down";
-  return (side === "up" ? 1 : -1) * Math.min(OF_CORRELATION.path, room[side]);
 }

@@ -151,6 +151,12 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   return { ...plan.movedCopies(), slopes, bias: sizes.bias };
 }
 
+/** Returns differences in which the valuation as it is counts as a copy, the last one, that is computed as they are. */
+export function withTodayAmongCopies({ copies, formulas, ...rest }: Differences, today: Valuation): Differences {
+  const moved = formulas.map((one) => ({ ...one, weights: [0, ...one.weights.slice(1), one.weights[0]] }));
+  return { ...rest, copies: [...copies, today], formulas: moved };
+}
+
 /** Returns the first derivative by an input between the moves of a step, given the valuations at its moves. */
 export function slopeOfStep(name: string, { by, moves }: Step, at: (move: number) => Valuation): Slope {
   const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / by);

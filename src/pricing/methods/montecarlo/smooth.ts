@@ -1,6 +1,6 @@
 /** The first derivatives that are taken along paths. */
 import { switchesLaw } from "../../../montecarlo/index.ts";
-import { isInside } from "../../plan/bump-sizes.ts";
+import { isInside } from "../../plan/correlation-moves.ts";
 import { deviationAt } from "../../plan/kinks.ts";
 import type { Terms } from "../../terms.ts";
 import { isEarly } from "./acceptance.ts";
