@@ -125,7 +125,7 @@ function turnsOf({ turns = [] }: NamedCurveSpec, reference: Day, asOf: AsOf, pat
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates or the fixings */
 function checkForwards(
-  { rates, fixings, underlyings, curves }: MarketSpec,
+  { rates, fixings, underlyings, curves, fx }: MarketSpec,
   names: readonly string[],
   pathOf: PathOf,
 ): void {
@@ -133,7 +133,8 @@ function checkForwards(
   const check = (index: string, at: string): void => {
     if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
   };
-  for (const one of fixings?.keys() ?? []) if (underlyings?.has(one) !== true) check(one, pathOf("fixings", one));
+  for (const one of fixings?.keys() ?? [])
+    if (underlyings?.has(one) !== true && fx?.has(one) !== true) check(one, pathOf("fixings", one));
   const named = [...rates].map(([currency, rate]) => [currency, namedRatesOf(rate)] as const);
   checkRateCurves(curves ?? new Map(), named, pathOf);
   for (const [currency, of] of named)

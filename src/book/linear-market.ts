@@ -136,12 +136,21 @@ export class LinearMarket {
   }
 
   #fixingsOf(name: IndexName): Fixings {
+    // No index that is known by name was ever fixed beyond 100 %.
+    return this.#published(name, (rate) => Math.abs(rate) <= 1, "a rate (0.021 is 2.1 %)");
+  }
+
+  /** Returns the published rates of a currency pair by day. @throws BookError for a rate that is not positive */
+  exchangeRates(pair: string): Fixings {
+    return this.#published(pair, (rate) => rate > 0, "an exchange rate above 0");
+  }
+
+  #published(name: string, isUsual: (rate: number) => boolean, expected: string): Fixings {
     const known = [...(this.#spec.fixings?.get(name) ?? [])];
     return new Map(
       known.map(([date, rate]) => {
-        // No index that is known by name was ever fixed beyond 100 %.
-        if (Math.abs(rate) > 1)
-          throw new BookError(this.#pathOf("fixings", name, date), `got ${rate}, expected a rate (0.021 is 2.1 %)`);
+        if (!isUsual(rate))
+          throw new BookError(this.#pathOf("fixings", name, date), `got ${rate}, expected ${expected}`);
         try {
           return [dayOf(date), rate];
         } catch (error) {

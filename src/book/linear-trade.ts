@@ -27,6 +27,7 @@ import { creditTerms } from "./credit-trade.ts";
 import type { LinearMarket } from "./linear-market.ts";
 import type { FairNumber, LinearLeg, LinearTerms, LinearTrade } from "./linear-types.ts";
 import { inside, type PathOf } from "./paths.ts";
+import { resettingLeg } from "./resetting-leg.ts";
 import type { LinearLegSpec, LinearTradeSpec } from "./schema/index.ts";
 import { dayNumber, type TimeSpec, yearsText } from "./time.ts";
 
@@ -135,6 +136,7 @@ export function readLeg(given: LinearLegSpec, around: Around, pathOf: PathOf, ma
     penultimate: day(given.penultimate),
     rollDay: given.rollDay,
   };
+  if (given.resets === true) checkResets(given, pathOf);
   const notional = given.notional ?? around.notional;
   if (notional === undefined) throw new BookError(pathOf("notional"), "expected a notional, here or beside the legs");
   const overnight = overnightOf(given, months === undefined, pathOf);
@@ -198,6 +200,16 @@ function overnightOf(
   return { averaged, observation, days };
 }
 
+/** @throws BookError for fields that a leg whose notional is reset does not have */
+function checkResets({ notional, exchange, zeroCoupon }: LinearLegSpec, pathOf: PathOf): void {
+  for (const [field, value] of Object.entries({ notional, exchange, zeroCoupon }))
+    if (value !== undefined)
+      throw new BookError(
+        pathOf(field),
+        "a leg that resets has the notional of the other leg at the exchange rate, exchanged with each reset; leave it out",
+      );
+}
+
 /** A leg's flows, with what it adds to the comparison of terms. */
 function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, pathOf: PathOf, market: LinearMarket) {
   const conversion = market.conversion(currency, to, pathOf("currency"));
@@ -224,31 +236,38 @@ function comparable({ spec, currency, isZero }: ReadLeg, sign: 1 | -1): object {
 
 function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket): LinearTerms {
   const { start, end, notional, pay, receive } = swap;
-  const around = (other: LinearLegSpec): Around => ({
+  const around = (other: LinearLegSpec, isReset = false): Around => ({
     start,
     end,
-    notional,
+    notional: isReset ? (other.notional ?? notional) : notional,
     currency: swap.currency,
     index: other.index,
   });
   const read = [
-    readLeg(receive, around(pay), inside(pathOf, "receive"), market),
-    readLeg(pay, around(receive), inside(pathOf, "pay"), market),
+    readLeg(receive, around(pay, receive.resets), inside(pathOf, "receive"), market),
+    readLeg(pay, around(receive, pay.resets), inside(pathOf, "pay"), market),
   ];
   const currency = swap.currency ?? read[0].currency;
   const sides = ["receive", "pay"] as const;
   const signs = [1, -1] as const;
-  const made = read.map((leg, k) => flowsOf(leg, signs[k], currency, inside(pathOf, sides[k]), market));
+  const resetting = [receive, pay].findIndex(({ resets }) => resets === true);
+  const made = read.map((leg, k) => {
+    const at = inside(pathOf, sides[k]);
+    if (k !== resetting) return { ...flowsOf(leg, signs[k], currency, at, market), known: [] };
+    return resettingLeg(leg, read[1 - k], signs[k], currency, at, market);
+  });
   const isFixed = read.map(({ spec }) => spec.index === undefined);
-  // The fixed leg; the one that is paid where both are fixed or both are not.
-  const at = isFixed[0] && !isFixed[1] ? 0 : 1;
+  // The fixed leg; the one that is paid where both are fixed or both are not; not one that is reset.
+  const usual = isFixed[0] && !isFixed[1] ? 0 : 1;
+  const at = usual === resetting ? 1 - usual : usual;
+  const legs = [...made.map(({ leg }) => leg), ...made.flatMap(({ known }) => known)];
   return {
     product: "swap",
     currency,
-    ...pairOf(made.map(({ leg }) => leg)),
-    legs: made.map(({ leg }) => leg),
+    ...pairOf(legs),
+    legs,
     fair: fairOf(read[at], made[at].years, at),
-    terms: { legs: read.map((leg, k) => comparable(leg, signs[k])) },
+    terms: { legs: read.map((leg, k) => [comparable(leg, signs[k]), k === resetting]) },
   };
 }
 

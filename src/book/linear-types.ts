@@ -44,6 +44,15 @@ export interface LinearLeg {
   readonly byRate: readonly PaidFlow[];
   /** The steps that convert the leg's currency to that of the trade; empty where they are the same. */
   readonly conversion: readonly Conversion[];
+  /**
+   * Given for flows of another currency whose notional is still to be reset at the exchange rate: how one unit of the
+   * leg's currency becomes one of theirs, and what they become then. The second factor of each flow is at its reset.
+   */
+  readonly resets?: {
+    readonly currency: string;
+    readonly step: Conversion;
+    readonly conversion: readonly Conversion[];
+  };
 }
 
 /** The fair rate, spread or forward price: the number at which a linear trade has the value 0. */

@@ -1087,6 +1087,8 @@ export interface components {
           exchange?: "none" | "final" | "ends" | "all";
           /** @description true or false */
           zeroCoupon?: boolean;
+          /** @description true or false */
+          resets?: boolean;
         };
         receive: {
           /** @description a rate or a list of them, one a period */
@@ -1135,6 +1137,8 @@ export interface components {
           exchange?: "none" | "final" | "ends" | "all";
           /** @description true or false */
           zeroCoupon?: boolean;
+          /** @description true or false */
+          resets?: boolean;
         };
       };
     }) | ({
@@ -1220,6 +1224,8 @@ export interface components {
         exchange?: "none" | "final" | "ends" | "all";
         /** @description true or false */
         zeroCoupon?: boolean;
+        /** @description true or false */
+        resets?: boolean;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         start?: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */

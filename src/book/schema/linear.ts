@@ -58,6 +58,7 @@ const legTerms = {
   lockout: businessDays.optional(),
   exchange: word(["none", "final", "ends", "all"]).optional(),
   zeroCoupon: trueOrFalse.optional(),
+  resets: trueOrFalse.optional(),
 };
 
 const leg = object(legTerms);

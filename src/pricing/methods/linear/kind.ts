@@ -12,6 +12,7 @@ import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { linearBuckets } from "./buckets.ts";
 import { creditFigures, hazardMove, sumOf, withSurvival } from "./credit.ts";
+import { rollForward, withSpots } from "./roll-forward.ts";
 import { curvesOf, LinearValue, paymentOf, ROUNDING } from "./value.ts";
 
 /** The time of a trade in microseconds of one core. */
@@ -176,22 +177,6 @@ function quotesOf(market: LinearCurves, gradient: CurveGradient) {
   return result;
 }
 
-function rollForward(trade: LinearTrade, years: number): LinearTrade | undefined {
-  if (years === 0) return trade;
-  const expiry = trade.expiry - years;
-  return expiry < ONE_SECOND ? undefined : { ...trade, seen: trade.seen + years, expiry };
-}
-
-/** The spots of a trade's pairs, as another trade has them. */
-function withSpots(trade: LinearTrade, { legs, pair }: LinearTrade): LinearTrade {
-  const spots = new Map(legs.flatMap(({ conversion }) => conversion.map(({ pair: name, spot }) => [name, spot])));
-  const moved = trade.legs.map((leg) => ({
-    ...leg,
-    conversion: leg.conversion.map((step) => ({ ...step, spot: spots.get(step.pair) ?? step.spot })),
-  }));
-  return { ...trade, legs: moved, ...(pair === undefined ? {} : { pair }) };
-}
-
 function views({ rolled, after }: Pair<LinearTrade>): SingleMoveCopies<LinearTrade> {
   const bySpot = withSpots(rolled, after);
   // The fixings of rates belong to the curves.
@@ -269,7 +254,8 @@ export const linearKind: TradeKind<LinearTrade> = {
     return now.legs.reduce((sum, valued) => {
       // The issuer has survived, so that nothing was paid at default.
       const paid = valued.left.filter((one) => one.atDefault === undefined && endOf(one) <= years + ONE_SECOND);
-      const open = paid.find(({ growth }) => growth !== undefined && growth.periods.length > 0);
+      const isReset = valued.leg.resets !== undefined;
+      const open = paid.find(({ growth }) => isReset || (growth !== undefined && growth.periods.length > 0));
       if (open !== undefined)
         throw new SpecError(`a payment of ${isoOf(open.date)} depends on a fixing between the two dates`);
       return paid.reduce((all, flow) => all + valued.unit * paymentOf(valued, valued.left.indexOf(flow)).amount, sum);
