@@ -10,6 +10,7 @@ import {
 } from "./schema/index.ts";
 import type { Book, ParsedTrade, BookContext, Market, Scenarios, SpotMove } from "./types.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
+import { reportingMarket } from "./reporting.ts";
 import type { MarketFits } from "./moved-quotes.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inBook, inRow, type PathOf } from "./paths.ts";
@@ -162,11 +163,16 @@ export function readHeaderWith(value: unknown, fits: MarketFits | undefined): Bo
   if (value.market === undefined)
     throw new BookError("market", "expected an object with rates and underlyings, got nothing");
   const pathOf = inBook("market");
-  const market = resolveMarket(accept(marketSchema, value.market, pathOf), asOf, pathOf, fits);
+  const spec = accept(marketSchema, value.market, pathOf);
+  const resolved = resolveMarket(spec, asOf, pathOf, fits);
   const scenarios =
     value.scenarios === undefined
       ? undefined
-      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, market);
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, resolved);
+  const market =
+    spec.reporting === undefined
+      ? resolved
+      : { ...resolved, reporting: reportingMarket(spec.reporting, resolved, scenarios, pathOf) };
   const method = accept(bookSchema.shape.method, value.method, inBook("method"));
   const seed = accept(bookSchema.shape.seed, value.seed, inBook("seed"));
   return {

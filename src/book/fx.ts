@@ -36,6 +36,8 @@ export interface FxStep {
 
 /** The exchange rates of a book. */
 export interface FxMarket {
+  /** The spots of the quoted pairs by name. */
+  readonly spots: ReadonlyMap<string, number>;
   /** Returns a quoted pair. @throws BookError where there is none of the name */
   pair(name: string, path: string): FxPair;
   /**
@@ -73,6 +75,7 @@ export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: As
       );
   });
   return {
+    spots: new Map(pairs.map(({ name, spot }) => [name, spot])),
     pair(name, at) {
       const found = pairs.find((pair) => pair.name === name.replace("/", ""));
       if (found !== undefined) return found;

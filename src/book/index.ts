@@ -66,6 +66,7 @@ export type * from "./result-types.ts";
 export type * from "./types.ts";
 export {
   FIGURE_FIELDS,
+  REPORTING_FIELDS,
   type FieldType,
   placeText,
   RESULT_COLUMNS,

@@ -163,6 +163,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
     curveOf: new WhenAsked(() => byName),
     linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, pathOf)),
     underlyings,
+    exchangeRates: named?.fx.spots,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
     credit,

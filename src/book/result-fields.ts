@@ -1,5 +1,11 @@
 /** The fields of a result, from which tables, run files and the service's schema follow: a new one is one line here. */
-import { type BucketPlace, type PricedTrade, SENSITIVITIES, type TradeFigures } from "./result-types.ts";
+import {
+  type BucketPlace,
+  type PricedTrade,
+  type ReportingFigures,
+  SENSITIVITIES,
+  type TradeFigures,
+} from "./result-types.ts";
 
 /** What a field holds: text, a number, a list of texts, or an object or list that tables show as JSON. */
 export type FieldType = "text" | "number" | "texts" | "json";
@@ -52,6 +58,13 @@ export const FIGURE_FIELDS = {
   quoteSensitivities: "json",
   fx: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
+
+/** The fields of a result's numbers in the reporting currency, behind `reporting.`, without those by currency pair. */
+export const REPORTING_FIELDS = {
+  currency: "text",
+  rate: "number",
+  ...NUMBER_FIELDS,
+} as const satisfies Record<Exclude<keyof ReportingFigures, "fxDelta" | "scenarioRates">, FieldType>;
 
 /** The fields of a result under scenarios: numbers in nested lists. */
 export const SCENARIO_FIELDS = ["scenarios", "scenarioErrorEstimates"] as const;

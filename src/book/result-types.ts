@@ -167,6 +167,19 @@ export interface PricedTrade extends TradeLabels, TradeFigures {
   /** The values in all scenarios, if the book has any. */
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+  /** The numbers in the reporting currency, if the market has one. */
+  readonly reporting?: ReportingFigures;
+}
+
+/** The numbers of a result in the reporting currency. @stable */
+export interface ReportingFigures extends Pick<PricedTrade, "value" | "errorEstimate" | SensitivityName> {
+  readonly currency: string;
+  /** The value of one unit of the trade's currency today: spots with discount factors until their spot dates. */
+  readonly rate: number;
+  /** The derivatives of the value by the spot of each quoted pair on which it depends, per 1.00 of the spot. */
+  readonly fxDelta: Readonly<Record<string, number | null>>;
+  /** The rate in the scenarios, rates[time][spot]. */
+  readonly scenarioRates?: readonly (readonly number[])[];
 }
 
 /**
@@ -267,6 +280,29 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly cashDelta: number | null;
 }
 
+/** The numbers of one trade that totals add up, with those by underlying. */
+export interface TotalledRow {
+  readonly quantity: number;
+  readonly result: Pick<
+    PricedTrade,
+    "value" | "theta" | "rho" | "errorEstimate" | "scenarios" | "scenarioErrorEstimates" | "buckets"
+  >;
+  readonly fxDelta?: ReportingFigures["fxDelta"];
+  readonly sensitivities: readonly (readonly [
+    underlying: string,
+    numbers: Pick<UnderlyingTotals, "delta" | "gamma" | "vega" | "cashDelta">,
+  ])[];
+}
+
+/** The sums over all trades in the reporting currency. @stable */
+export interface ReportingTotals extends CurrencyTotals {
+  /** The sum of the derivatives by the spot of each quoted pair; null if it is unknown for any trade. */
+  readonly fxDelta: Readonly<Record<string, number | null>>;
+}
+
+/** The sums over one group of trades in the reporting currency. @stable */
+export interface ReportingGroupTotals extends ReportingTotals, Pick<GroupTotals, "group"> {}
+
 /** The sums over one group of trades in one currency. @stable */
 export interface GroupTotals extends CurrencyTotals {
   /** The group's value of each name in `groupBy`; null for trades without such a tag. */
@@ -287,6 +323,10 @@ export interface BookReport {
   readonly totals: readonly CurrencyTotals[];
   /** The totals by group and currency, if `groupBy` was given, in the order of their first trades. */
   readonly groups?: readonly GroupTotals[];
+  /** The totals of all currencies in the reporting currency, if the market has one. */
+  readonly reporting?: ReportingTotals;
+  /** The totals by group in the reporting currency, if the market has one and `groupBy` was given. */
+  readonly reportingGroups?: readonly ReportingGroupTotals[];
   /** The scenarios, whose order is that of all scenario values in the results. */
   readonly scenarios?: Scenarios;
   /** The results, in the order of the book. */

@@ -1,8 +1,14 @@
+import { convertedRow } from "./converted-row.ts";
 import { isDoubt } from "../market/index.ts";
 import { keyOf } from "../base/memoize.ts";
 import { placeText } from "./result-fields.ts";
 import type {
+  BookReport,
   PartialSums,
+  ReportingFigures,
+  ReportingGroupTotals,
+  TotalledRow,
+  ReportingTotals,
   AssetSensitivities,
   Bucket,
   CurrencyTotals,
@@ -132,7 +138,9 @@ export class Totals {
   /** The first warning about a doubtful fit. */
   doubt: string | undefined;
   readonly #byCurrency = new Map<string, CurrencySums>();
-  readonly #byGroup = new Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>();
+  readonly #reportingGroups: Groups = new Map();
+  #reporting: CurrencySums | undefined;
+  readonly #byGroup: Groups = new Map();
   readonly #groupBy: readonly string[];
 
   constructor({ groupBy = [] }: { readonly groupBy?: readonly string[] | undefined } = {}) {
@@ -149,7 +157,17 @@ export class Totals {
     if (result.warnings.length > 0) this.#addDoubt(result.warnings.find(isDoubt), 1);
     const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
     this.#of(result.currency).add(row);
-    if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
+    if (this.#groupBy.length > 0) this.#groupOf(result, result.currency, this.#byGroup).add(row);
+    const { reporting } = result;
+    if (reporting === undefined) return;
+    const converted = convertedRow(row, reporting);
+    (this.#reporting ??= new CurrencySums(reporting.currency)).add(converted);
+    if (this.#groupBy.length > 0) this.#groupOf(result, reporting.currency, this.#reportingGroups).add(converted);
+  }
+
+  /** Adds the totals of other trades in the reporting currency. */
+  addReporting(totals: ReportingTotals | undefined): void {
+    if (totals !== undefined) (this.#reporting ??= new CurrencySums(totals.currency)).addTotals(totals);
   }
 
   /** Adds the totals of other trades, such as those of another chunk of the book. */
@@ -186,29 +204,43 @@ export class Totals {
     return [...this.#byGroup.values()].map(({ group, sums }) => ({ group, ...sums.totals }));
   }
 
+  /** The totals in the reporting currency; undefined if no result has one. */
+  get reporting(): ReportingTotals | undefined {
+    return this.#reporting?.reportingTotals;
+  }
+
+  /** The totals by group in the reporting currency; empty if no result has one. */
+  get reportingGroups(): readonly ReportingGroupTotals[] {
+    return [...this.#reportingGroups.values()].map(({ group, sums }) => ({ group, ...sums.reportingTotals }));
+  }
+
+  /** The counts and totals as a report has them. */
+  get report(): Pick<BookReport, "priced" | "failed" | "totals" | "groups" | "reporting" | "reportingGroups"> {
+    const { priced, failed, totals, groups, reporting, reportingGroups } = this;
+    const isGrouped = this.#groupBy.length > 0;
+    return {
+      priced,
+      failed,
+      totals,
+      ...(isGrouped ? { groups } : {}),
+      ...(reporting === undefined ? {} : { reporting, ...(isGrouped ? { reportingGroups } : {}) }),
+    };
+  }
+
   #of(currency: string): CurrencySums {
     return entryOf(this.#byCurrency, currency, () => new CurrencySums(currency));
   }
 
-  #groupOf(labels: TradeLabels): CurrencySums {
+  #groupOf(labels: TradeLabels, currency: string, groups: Groups): CurrencySums {
     const group = groupOf(labels, this.#groupBy);
-    return entryOf(this.#byGroup, keyOf([labels.currency, group]), () => ({
-      group,
-      sums: new CurrencySums(labels.currency),
-    })).sums;
+    return entryOf(groups, keyOf([currency, group]), () => ({ group, sums: new CurrencySums(currency) })).sums;
   }
 }
 
+type Groups = Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>;
+
 const CASH = ["cashDelta", "theta", "rho"] as const;
 const BY_UNDERLYING = ["delta", "gamma", "vega", "cashDelta"] as const;
-
-type UnderlyingNumbers = Readonly<Record<(typeof BY_UNDERLYING)[number], number | null>>;
-
-interface TotalledRow {
-  readonly quantity: number;
-  readonly result: PricedTrade;
-  readonly sensitivities: readonly (readonly [underlying: string, numbers: UnderlyingNumbers])[];
-}
 
 /** The sensitivities of a trade to each of its underlyings; empty if none were requested. */
 function sensitivitiesOf(trade: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
@@ -240,6 +272,7 @@ class CurrencySums {
   readonly #underlyings = new Map<string, PartialSum<(typeof BY_UNDERLYING)[number]>>();
   #value = 0;
   #errorEstimate = 0;
+  readonly #fxDelta = new Map<string, number | null>();
   #scenarios: Sum | undefined;
   #scenarioErrorEstimates: Sum | undefined;
   readonly #buckets = new Map<string, Bucket>();
@@ -248,7 +281,8 @@ class CurrencySums {
     this.#currency = currency;
   }
 
-  add({ quantity, result, sensitivities }: TotalledRow): void {
+  add({ quantity, result, sensitivities, fxDelta }: TotalledRow): void {
+    if (fxDelta !== undefined) this.#addFxDelta(quantity, fxDelta);
     const { value, theta, rho, errorEstimate, scenarios, scenarioErrorEstimates: estimates } = result;
     this.#value += quantity * value;
     this.#errorEstimate += Math.abs(quantity) * errorEstimate;
@@ -259,13 +293,22 @@ class CurrencySums {
     if (result.buckets !== undefined) this.#addBuckets(quantity, result.buckets);
   }
 
-  addTotals({ trades, value, errorEstimate, underlyings, scenarios, ...rest }: CurrencyTotals): void {
+  addTotals({ trades, value, errorEstimate, underlyings, scenarios, ...rest }: CurrencyTotals | ReportingTotals): void {
+    if ("fxDelta" in rest) this.#addFxDelta(1, rest.fxDelta);
     this.#value += value;
     this.#errorEstimate += errorEstimate;
     this.#cash.addSums(trades, rest);
     for (const { underlying, trades: own, ...sums } of underlyings) this.#underlying(underlying).addSums(own, sums);
     this.#addScenarios(1, scenarios, 1, rest.scenarioErrorEstimates);
     if (rest.buckets !== undefined) this.#addBuckets(1, rest.buckets);
+  }
+
+  #addFxDelta(quantity: number, deltas: ReportingFigures["fxDelta"]): void {
+    for (const [pair, delta] of Object.entries(deltas))
+      this.#fxDelta.set(pair, plus(this.#fxDelta.has(pair) ? this.#fxDelta.get(pair)! : 0, quantity, delta));
+  }
+  get reportingTotals(): ReportingTotals {
+    return { ...this.totals, fxDelta: Object.fromEntries(this.#fxDelta) };
   }
 
   get totals(): CurrencyTotals {

@@ -14,6 +14,7 @@ import { History } from "./history.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type PathOf, checkFormula } from "./paths.ts";
+import { currencyOf } from "./results.ts";
 import { compositeRate, settlementOf } from "./settlement.ts";
 import {
   type BarrierSpec,
@@ -65,7 +66,9 @@ export function readTrade(value: unknown, index: number, pathOf: PathOf, reader:
               : resolveTrade(acceptTrade(value, pathOf), pathOf, reader);
     if (reader.seenBefore(trade.id))
       throw new BookError(pathOf("id"), `expected an id of its own, got ${quote(trade.id)} again`);
-    return { ok: true, trade, index };
+    const { reporting } = reader.market;
+    if (reporting === undefined) return { ok: true, trade, index };
+    return { ok: true, trade, index, reporting: reporting.of(currencyOf(trade), pathOf()) };
   } catch (error) {
     if (!(error instanceof BookError)) throw error;
     return failedTrade(value, index, error);

@@ -278,7 +278,7 @@ export type AnyTrade = Trade | RatesTrade | ConvertibleTrade | ForwardTrade | Li
  * @stable
  */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number }
+  | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number; readonly reporting?: Reporting }
   | {
       readonly ok: false;
       readonly id: string | undefined;
@@ -286,6 +286,40 @@ export type ParsedTrade =
       readonly error: BookError;
       readonly tags?: Tags;
     };
+
+/** A step of a conversion between two currencies by a quoted pair, whose power is 1 from its base, or −1. */
+interface PairStep {
+  readonly pair: string;
+  readonly spot: number;
+  readonly power: 1 | -1;
+}
+
+/** A step of a conversion of values as of today. */
+export interface RateStep extends PairStep {
+  /** The rate for today is the spot times this, the discount factors of both currencies until the spot date. */
+  readonly carry: number;
+  /** The derivative of ln(carry) by the valuation time, per year. */
+  readonly growth: number;
+  /** The carry at each time of the scenarios. */
+  readonly later: readonly number[];
+}
+
+/** How values in a trade's currency are converted to the reporting currency. */
+export interface Reporting {
+  readonly currency: string;
+  readonly steps: readonly RateStep[];
+  /** The spots of underlyings that are currency pairs by name, and the quoted pairs from which they follow. */
+  readonly pairs: Readonly<Record<string, { readonly spot: number; readonly steps: readonly PairStep[] }>>;
+}
+
+/** The reporting currency of a market. */
+export interface ReportingMarket {
+  readonly currency: string;
+  /** The names of the quoted currency pairs. */
+  readonly pairs: readonly string[];
+  /** Returns the conversion of values in a currency. @throws BookError where no exchange rates lead to it */
+  of(currency: string, path: string): Reporting;
+}
 
 /**
  * The scenarios in which every trade is repriced: all combinations of four lists. Each list has at least one entry, and
@@ -320,6 +354,10 @@ export interface Market {
   readonly correlations: readonly Correlation[];
   /** The credit of issuers by underlying. */
   readonly credit: ReadonlyMap<string, Credit>;
+  /** The spots of the quoted currency pairs by name, if there are any. */
+  readonly exchangeRates?: ReadonlyMap<string, number> | undefined;
+  /** The currency in which results are reported beside their own; undefined for none. */
+  readonly reporting?: ReportingMarket | undefined;
 }
 
 /** The parts of a book that all its trades share. @stable */

@@ -55,9 +55,7 @@ async function reportOf(book: Book, options: PricingOptions & { readonly device:
   return {
     asOf: book.asOf,
     device: { backend, name },
-    priced: totals.priced,
-    failed: totals.failed,
-    totals: totals.totals,
+    ...totals.report,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
     results,
   };
@@ -157,13 +155,19 @@ export async function* priceTrades(
     taken += batch.length;
     // Workers know the numbers of a market, but not the quotes and nodes that these come from.
     if (!settings.buckets && firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
-    return underMovedQuotes(batch, firstIndex, { scenarios, greeks: settings.greeks }, async (trades, under) => {
-      const own = { ...settings, ...under };
-      const shared = settings.buckets
-        ? undefined
-        : await pool?.price({ ...own, trades, firstIndex, precision }, signal);
-      return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
-    });
+    const results = await underMovedQuotes(
+      batch,
+      firstIndex,
+      { scenarios, greeks: settings.greeks },
+      async (trades, under) => {
+        const own = { ...settings, ...under };
+        const shared = settings.buckets
+          ? undefined
+          : await pool?.price({ ...own, trades, firstIndex, precision }, signal);
+        return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
+      },
+    );
+    return inReportingCurrency(batch, results, scenarios);
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
@@ -184,6 +188,17 @@ export async function* priceTrades(
     await all.return();
     backend.dispose();
   }
+}
+
+/** Returns results with their numbers in the reporting currency of their book; most books load nothing for it. */
+export async function inReportingCurrency(
+  batch: readonly ParsedTrade[],
+  results: TradeResult[],
+  scenarios: Scenarios | undefined,
+): Promise<TradeResult[]> {
+  if (!batch.some((parsed) => parsed.ok && parsed.reporting !== undefined)) return results;
+  const { withReporting } = await import("./reporting.ts");
+  return withReporting(batch, results, scenarios);
 }
 
 /**

@@ -59,7 +59,7 @@ const ranked: Ranks = {
     ["price-book.ts"],
     ["workers"],
     ["batch.ts"],
-    ["buckets.ts"],
+    ["buckets.ts", "reporting.ts"],
     ["kinds.ts", "output-row.ts"],
     ["guard"],
     ["methods"],

@@ -17,7 +17,7 @@ export const bugs: readonly Bug[] = [
   ...beside("book", "book/times book/streams book/tags book/parity", [
     ["time.ts", "(hours * 60 + minutes) * 60_000", "hours * 60 * 60_000"],
     ["csv.ts", "row.cells.length === columns.length", "row.cells.length >= columns.length"],
-    ["totals.ts", "keyOf([labels.currency, group])", "keyOf([group])"],
+    ["totals.ts", "keyOf([currency, group])", "keyOf([group])"],
     ["parity.ts", '.filter(({ exercise = spec?.exercise }) => exercise !== "american")', ""],
   ]),
   ...beside("calibration", "calibration/fit-quotes calibration/curves", [

@@ -201,7 +201,7 @@ export interface components {
         })[];
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       payment?: string | number;
-      /** @description a whole number from 0 */
+      /** @description business days, a whole number from 0 to 366 */
       paymentLag?: number;
       /** @description a calendar or a list of them */
       paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -517,7 +517,7 @@ export interface components {
         first?: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         penultimate?: string | number;
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         paymentLag?: number;
         /** @description a calendar or a list of them */
         paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -586,7 +586,7 @@ export interface components {
         first?: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         penultimate?: string | number;
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         paymentLag?: number;
         /** @description a calendar or a list of them */
         paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -684,7 +684,7 @@ export interface components {
         first?: string | number;
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
         penultimate?: string | number;
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         paymentLag?: number;
         /** @description a calendar or a list of them */
         paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -709,7 +709,7 @@ export interface components {
           penultimate?: string | number;
           /** @enum {unknown} */
           dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           paymentLag?: number;
           /** @description a calendar or a list of them */
           paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -1071,17 +1071,17 @@ export interface components {
           penultimate?: string | number;
           /** @enum {unknown} */
           dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           paymentLag?: number;
           /** @description a calendar or a list of them */
           paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
           /** @enum {unknown} */
           compounding?: "compounded" | "averaged";
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           lookback?: number;
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           shift?: number;
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           lockout?: number;
           /** @enum {unknown} */
           exchange?: "none" | "final" | "ends" | "all";
@@ -1121,17 +1121,17 @@ export interface components {
           penultimate?: string | number;
           /** @enum {unknown} */
           dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           paymentLag?: number;
           /** @description a calendar or a list of them */
           paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
           /** @enum {unknown} */
           compounding?: "compounded" | "averaged";
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           lookback?: number;
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           shift?: number;
-          /** @description a whole number from 0 */
+          /** @description business days, a whole number from 0 to 366 */
           lockout?: number;
           /** @enum {unknown} */
           exchange?: "none" | "final" | "ends" | "all";
@@ -1208,17 +1208,17 @@ export interface components {
         penultimate?: string | number;
         /** @enum {unknown} */
         dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         paymentLag?: number;
         /** @description a calendar or a list of them */
         paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
         /** @enum {unknown} */
         compounding?: "compounded" | "averaged";
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         lookback?: number;
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         shift?: number;
-        /** @description a whole number from 0 */
+        /** @description business days, a whole number from 0 to 366 */
         lockout?: number;
         /** @enum {unknown} */
         exchange?: "none" | "final" | "ends" | "all";
@@ -1399,7 +1399,7 @@ export interface components {
         })[];
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       payment?: string | number;
-      /** @description a whole number from 0 */
+      /** @description business days, a whole number from 0 to 366 */
       paymentLag?: number;
       /** @description a calendar or a list of them */
       paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
@@ -2858,6 +2858,8 @@ export interface components {
               })[];
           };
         };
+        /** @description a name (a string that is not empty) */
+        reporting?: string;
         /** @description an object of curves by name */
         curves?: {
           [key: string]: ({
@@ -4130,6 +4132,8 @@ export interface components {
               })[];
           };
         };
+        /** @description a name (a string that is not empty) */
+        reporting?: string;
         /** @description an object of curves by name */
         curves?: {
           [key: string]: ({
@@ -5400,6 +5404,8 @@ export interface components {
               })[];
           };
         };
+        /** @description a name (a string that is not empty) */
+        reporting?: string;
         /** @description an object of curves by name */
         curves?: {
           [key: string]: ({
@@ -5574,6 +5580,58 @@ export interface components {
       fairSpread?: number | null;
       annuity?: number | null;
       buckets?: components["schemas"]["Bucket"][];
+      reporting?: components["schemas"]["ReportingFigures"];
+    };
+    ReportingFigures: {
+      currency: string;
+      rate: number;
+      value: number | null;
+      delta: number | null;
+      gamma: number | null;
+      theta: number | null;
+      vega: number | null;
+      rho: number | null;
+      errorEstimate: number | null;
+      fxDelta: {
+        [key: string]: number | null;
+      };
+    };
+    ReportingTotals: {
+      currency: string;
+      trades: number;
+      value: number;
+      cashDelta: number | null;
+      theta: number | null;
+      rho: number | null;
+      errorEstimate: number;
+      underlyings: components["schemas"]["UnderlyingTotals"][];
+      fxDelta: {
+        [key: string]: number | null;
+      };
+      /** @description how many trades each sum leaves out */
+      missing?: {
+        [key: string]: number;
+      };
+    };
+    ReportingGroupTotals: {
+      group: {
+        [key: string]: string | number | null;
+      };
+      currency: string;
+      trades: number;
+      value: number;
+      cashDelta: number | null;
+      theta: number | null;
+      rho: number | null;
+      errorEstimate: number;
+      underlyings: components["schemas"]["UnderlyingTotals"][];
+      fxDelta: {
+        [key: string]: number | null;
+      };
+      /** @description how many trades each sum leaves out */
+      missing?: {
+        [key: string]: number;
+      };
     };
     Totals: {
       currency: string;
@@ -5644,6 +5702,8 @@ export interface components {
       totals: components["schemas"]["Totals"][];
       results: components["schemas"]["Result"][];
       groups?: components["schemas"]["GroupTotals"][];
+      reporting?: components["schemas"]["ReportingTotals"];
+      reportingGroups?: components["schemas"]["ReportingGroupTotals"][];
     };
     ExplainedTrade: {
       id: string | null;

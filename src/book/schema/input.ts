@@ -199,6 +199,8 @@ export interface MarketInput {
     | undefined;
   /** Published rates by index and date, and fixings by underlying and date. */
   readonly fixings?: { readonly [name: string]: { readonly [date: string]: number } } | undefined;
+  /** The currency in which totals and results are reported beside their own. */
+  readonly reporting?: string | undefined;
   readonly underlyings?: { readonly [name: string]: UnderlyingInput | PairInput } | undefined;
   /** The scripts of structured products by name. */
   readonly scripts?: { readonly [name: string]: ScriptInput } | undefined;

@@ -367,6 +367,7 @@ export const marketSchema = object({
   ).optional(),
   doubts: object({ rates: doubtsByName, underlyings: doubtsByName }).optional(),
   scripts: mapOf(scriptSchema, "an object of scripts by name").optional(),
+  reporting: name.optional(),
   ...linearMarket,
 });
 

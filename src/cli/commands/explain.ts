@@ -19,7 +19,6 @@ import {
   tableOptions,
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
-import { checkGroups } from "./price.ts";
 import { fitWarningLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -55,7 +54,8 @@ export async function explain(
   openEngine: OpenEngine,
 ): Promise<number> {
   const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
-  checkGroups(options.groupBy, format);
+  if (options.groupBy !== undefined && format !== "table" && format !== "json")
+    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
   const requests = requestsOf(before, after, options, terminal, signal);
   const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
   await using engine = await openEngine(options);

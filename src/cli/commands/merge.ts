@@ -2,7 +2,7 @@ import { Totals } from "../../book/index.ts";
 import { EXIT_STATUS } from "../failure.ts";
 import { openOutput, type OutputFormat, chooseOutputFormat, type TableRows } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-import { checkGroups, resultWriterOf } from "./price.ts";
+import { resultWriterOf } from "./price.ts";
 
 /** The options of the command `feynkac merge`. */
 export interface MergeOptions {
@@ -25,7 +25,6 @@ export async function merge(
 ): Promise<number> {
   const runs = await import("../../service/runs/index.ts");
   const format = chooseOutputFormat(asked, path, terminal.stdout);
-  checkGroups(groupBy, format);
   const store = await runs.openStore(url);
   const manifest = await runs.requireManifest(store);
   if (manifest.status !== "complete")
@@ -34,19 +33,17 @@ export async function merge(
   try {
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
-    const writer = resultWriterOf(format, { rows }, output);
-    const { figures } = manifest.market;
+    const writer = resultWriterOf(format, { rows, groupBy }, output);
+    const { figures, reporting } = manifest.market;
     const { tags } = manifest.book;
-    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags, figures }));
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags, figures, reporting }));
     const totals = new Totals({ groupBy });
     for await (const part of runs.readChunkResults(store, manifest)) {
       signal.throwIfAborted();
       runs.addRowsToTotals(totals, part);
       await output.write(writer.rows(part.map(({ result }) => ({ trade: undefined, result }))));
     }
-    const { priced, failed, groups } = totals;
-    const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
-    await output.write(writer.end(end));
+    await output.write(writer.end(totals.report));
   } catch (error) {
     await output.discard();
     throw error;

@@ -5,7 +5,7 @@ import type { Pipeline, TextFormat } from "../../service/pipeline/index.ts";
 import type { BookSource, OpenBook } from "../../service/runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { needsBondColumns } from "../../output/formats/index.ts";
+import { marketHeader } from "../../output/formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, SAMPLE_SIZE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
@@ -140,7 +140,7 @@ export async function priceLongFile({ file, engine, output, format, ...run }: Lo
       scenarios,
       sensitivityErrors,
       tags,
-      figures: needsBondColumns(book.book.market),
+      ...marketHeader(book.book.market),
     },
     precision: engine.precision,
     options: pricingOptionsOf(options),

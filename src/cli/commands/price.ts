@@ -5,7 +5,8 @@ import {
   type BucketWriter,
   bucketWriter,
   writerFor,
-  needsBondColumns,
+  groupWriter,
+  marketHeader,
   packageVersion,
   type PricedRow,
   type ResultWriter,
@@ -56,7 +57,6 @@ export async function price(
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const { market: marketPath, inputFormat, keep, map } = options;
   const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
-  checkGroups(options.groupBy, format);
   await using file = longFileOf(path, format, options);
   if (file !== undefined && (await file.isLong())) {
     await using engine = await openEngine(options, () => file.work);
@@ -100,12 +100,6 @@ async function workOfInput(
   const part = Math.max(input.fractionRead() ?? PART_OF_STREAM, Number.EPSILON);
   const total = isAll ? trades.length : (input.total ?? trades.length / part);
   return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
-}
-
-/** Checks that an output format can contain totals by group. @throws CliError groups in a format without totals */
-export function checkGroups(groupBy: readonly string[] | undefined, format: OutputFormat): void {
-  if (groupBy !== undefined && format !== "table" && format !== "json")
-    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
 }
 
 interface Run {
@@ -186,9 +180,15 @@ async function run(given: Run): Promise<number> {
   try {
     const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
-    const figures = needsBondColumns(input.market);
     await output.write(
-      await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures }),
+      await format.begin({
+        asOf,
+        device: engine.device,
+        scenarios,
+        sensitivityErrors,
+        tags,
+        ...marketHeader(input.market),
+      }),
     );
     const run = { ...pricingOptionsOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {
@@ -205,9 +205,7 @@ async function run(given: Run): Promise<number> {
       await output.write(part);
     }
     bar.clear();
-    const { priced, failed, groups } = totals;
-    const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
-    await output.write(format.end(end));
+    await output.write(format.end(totals.report));
     if (buckets !== undefined) await buckets.output.write(buckets.writer.end());
   } catch (error) {
     await buckets?.output.discard();
@@ -245,11 +243,12 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-/** Returns the writer of results in an output format. */
+/** Returns the writer of an output format. Formats with one table have that of groups, if these are asked for. */
 export function resultWriterOf(
   name: OutputFormat,
-  { rows }: Pick<PriceOptions, "rows">,
+  { rows, groupBy }: Pick<PriceOptions, "rows" | "groupBy">,
   { sink }: Output,
 ): ResultWriter {
-  return name === "table" ? tableWriter(tableOptions(rows, sink)) : writerFor(name);
+  if (name === "table") return tableWriter(tableOptions(rows, sink));
+  return groupBy === undefined || name === "json" ? writerFor(name) : groupWriter(name, groupBy);
 }

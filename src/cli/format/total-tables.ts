@@ -1,6 +1,6 @@
 /** Formats totals as tables of text: by currency, by underlying, and by group. */
 import { withCommas } from "./numbers.ts";
-import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
+import type { CurrencyTotals, GroupTotals, ReportingGroupTotals, ReportingTotals } from "../../book/index.ts";
 import {
   decimalsFor,
   formatFixed,
@@ -22,15 +22,20 @@ interface TotalTable {
 }
 
 /** Returns the tables of totals as text. `lineWidth` is the number of characters in a line. */
-export function totalTables({ totals, groups = [], priced, failed }: OutputTotals, lineWidth: number): string[] {
+export function totalTables(all: OutputTotals, lineWidth: number): string[] {
+  const { totals, groups = [], reporting, reportingGroups = [], priced, failed } = all;
   if (totals.length === 0) return [priced + failed === 0 ? "no trades\n" : ""];
   return [
     text(
-      byCurrency(totals, () => [], []),
+      byCurrency([...totals, ...inReporting(reporting)], () => [], []),
       lineWidth,
     ),
     underlyingTable(totals, lineWidth),
-    ...(groups.length === 0 ? [] : groupTables(groups, lineWidth)),
+    text(
+      byPair(reporting === undefined ? [] : [reporting], () => [], []),
+      lineWidth,
+    ),
+    ...(groups.length === 0 ? [] : groupTables(groups, reportingGroups, lineWidth)),
     ...incompleteSumNotes(totals).map((note) => `${escapeControls(note)}\n`),
   ];
 }
@@ -49,12 +54,23 @@ export function hiddenTotalColumns({ totals }: OutputTotals, lineWidth: number):
 }
 
 /** The tables of totals by group. The first columns are the names that the trades are grouped by. */
-function groupTables(groups: readonly GroupTotals[], lineWidth: number): string[] {
+function groupTables(
+  groups: readonly GroupTotals[],
+  reporting: readonly ReportingGroupTotals[],
+  lineWidth: number,
+): string[] {
   const names = Object.keys(groups[0].group);
   const labels = (one: CurrencyTotals): string[] =>
     names.map((name) => escapeControls(String((one as GroupTotals).group[name] ?? "–")));
-  return [text(byCurrency(groups, labels, names), lineWidth), text(byUnderlying(groups, labels, names), lineWidth)];
+  const all = [...groups, ...reporting.flatMap(inReporting)];
+  return [byCurrency(all, labels, names), byUnderlying(groups, labels, names), byPair(reporting, labels, names)].map(
+    (table) => text(table, lineWidth),
+  );
 }
+
+/** The totals in the reporting currency, named so that nobody adds them to those of currencies. */
+const inReporting = <T extends CurrencyTotals>(totals: T | undefined): readonly T[] =>
+  totals === undefined ? [] : [{ ...totals, currency: `all in ${totals.currency}` }];
 
 function underlyingTable(totals: readonly CurrencyTotals[], lineWidth: number): string {
   const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
@@ -91,6 +107,19 @@ function byUnderlying(totals: readonly CurrencyTotals[], labels: Labels, names: 
     }),
   );
   return { columns: columnsOf(names, ["underlying", ""], ["delta", "gamma", "vega", "cash delta"]), rows };
+}
+
+function byPair(totals: readonly ReportingTotals[], labels: Labels, names: readonly string[]): TotalTable {
+  const rows = totals.flatMap((total) =>
+    Object.entries(total.fxDelta).map(([pair, delta]) => [
+      ...labels(total),
+      escapeControls(pair),
+      escapeControls(total.currency),
+      count(total.trades),
+      number(delta),
+    ]),
+  );
+  return { columns: columnsOf(names, ["exchange rate", ""], ["fx delta"]), rows };
 }
 
 const number = (value: number | null): string => formatFixed(value, decimalsFor([value], 8));

@@ -86,8 +86,7 @@ export function arrowWriter(kind: ArrowKind): ResultWriter {
       return table.add([]);
     },
     rows: (rows) => table.add(rows),
-    end: ({ priced, failed, totals, groups }: OutputTotals) =>
-      table.end({ priced, failed, totals, ...(groups === undefined ? {} : { groups }) }),
+    end: (totals: OutputTotals) => table.end({ ...totals }),
   };
 }
 

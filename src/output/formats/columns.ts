@@ -3,6 +3,8 @@ import {
   FIGURE_FIELDS,
   type FieldType,
   type Market,
+  type PricedTrade,
+  REPORTING_FIELDS,
   RESULT_FIELDS,
   SCENARIO_FIELDS,
   SENSITIVITIES,
@@ -24,6 +26,13 @@ export interface ResultColumn {
  */
 export const needsBondColumns = ({ rates, credit, underlyings }: Market): boolean =>
   credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
+
+/** Returns what tables must know of a market: whether results have figures of bonds, and its reporting currency. */
+export function marketHeader(market: Market): Pick<OutputHeader, "figures" | "reporting"> {
+  const { reporting } = market;
+  const named = reporting && { currency: reporting.currency, pairs: reporting.pairs };
+  return { figures: needsBondColumns(market), ...(named === undefined ? {} : { reporting: named }) };
+}
 
 /** A column of a table of results that contains one tag of each trade, or all of its tags as JSON. */
 export interface TagColumn {
@@ -56,13 +65,15 @@ export function resultColumns({
   sensitivityErrors,
   tags,
   figures,
-}: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures">): readonly ResultColumn[] {
+  reporting,
+}: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures" | "reporting">): readonly ResultColumn[] {
   const fields = Object.entries({ ...RESULT_FIELDS, ...(figures === true ? FIGURE_FIELDS : {}) });
   const errors = sensitivityErrors ? SENSITIVITIES : [];
   const nested = scenarios === undefined ? [] : SCENARIO_FIELDS;
   return [
     ...fields.map(([name, type]) => ({ name, type, value: fieldOf(name) })),
     ...tagColumns(tags).map((column) => ({ ...column, type: "tag" as const })),
+    ...(reporting === undefined ? [] : reportingColumns(reporting.pairs)),
     ...errors.map((name): ResultColumn => ({
       name: `sensitivityErrorEstimates.${name}`,
       type: "number",
@@ -70,6 +81,22 @@ export function resultColumns({
     })),
     ...nested.map((name) => ({ name, type: "numbers" as const, value: fieldOf(name) })),
   ];
+}
+
+/** Returns the columns of the numbers in the reporting currency, with those by the spots of currency pairs. */
+function reportingColumns(pairs: readonly string[]): ResultColumn[] {
+  const of = (result: TradeResult): PricedTrade["reporting"] => (result.status === "ok" ? result.reporting : undefined);
+  const fields = Object.entries(REPORTING_FIELDS).map(([name, type]): ResultColumn => ({
+    name: `reporting.${name}`,
+    type,
+    value: (result) => of(result)?.[name as keyof typeof REPORTING_FIELDS] ?? null,
+  }));
+  const deltas = pairs.map((pair): ResultColumn => ({
+    name: `reporting.fxDelta.${pair}`,
+    type: "number",
+    value: (result) => of(result)?.fxDelta[pair] ?? null,
+  }));
+  return [...fields, ...deltas];
 }
 
 /** An error is shown by its message, and what a result does not have is null. */

@@ -27,8 +27,10 @@ export function jsonWriter(): ResultWriter {
         first = false;
         return `${separator}    ${JSON.stringify(result)}`;
       }),
-    end: ({ priced, failed, totals, groups }: OutputTotals) =>
-      `${priced + failed === 0 ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
-      `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`,
+    end: (totals: OutputTotals) => {
+      const fields = Object.entries(totals).filter(([, value]) => value !== undefined);
+      const lines = fields.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+      return `${totals.priced + totals.failed === 0 ? "" : "\n  "}],\n${lines.join(",\n")}\n}\n`;
+    },
   };
 }

@@ -22,7 +22,7 @@ export function parquetWriter(): ResultWriter {
 
 /** Returns the columns of a Parquet table of results. */
 export const parquetColumns = (
-  start: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures">,
+  start: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures" | "reporting">,
 ): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
 
 function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<PricedRow> {

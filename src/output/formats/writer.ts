@@ -18,13 +18,18 @@ export interface OutputHeader {
   readonly tags?: readonly string[] | undefined;
   /** True if a table has columns for the numbers that only bonds, caps, swaptions and convertible bonds have. */
   readonly figures?: boolean | undefined;
+  /** The reporting currency, and the currency pairs to which results have sensitivities in it. */
+  readonly reporting?: { readonly currency: string; readonly pairs: readonly string[] } | undefined;
   /** True if results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
   /** True if the output continues that of another writer, so that it needs no header. */
   readonly continues?: boolean | undefined;
 }
 /** The data that a writer of results gets after the last result: the numbers of trades, and the totals. */
-export type OutputTotals = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
+export type OutputTotals = Pick<
+  BookReport,
+  "priced" | "failed" | "totals" | "groups" | "reporting" | "reportingGroups"
+>;
 
 /** A piece of an output, as text or bytes. */
 export type OutputPiece = string | Uint8Array;

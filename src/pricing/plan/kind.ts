@@ -114,6 +114,8 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
    * that depends on a fixing that neither book has
    */
   paid?(before: T, years: number): number;
+  /** Returns the derivatives of the value by the spots of quoted currency pairs; without it, deltas have them. */
+  byPair?(trade: T): ReadonlyMap<string, number>;
   /** Returns the moves of the market; a kind without this function is expanded to second order. */
   firstOrder?(pair: Pair<T>): FirstOrder;
 }

@@ -1,5 +1,5 @@
 /** JSON Schemas of the service's responses. Responses may contain further fields. */
-import { FIGURE_FIELDS, type FieldType, RESULT_FIELDS } from "../../book/index.ts";
+import { FIGURE_FIELDS, type FieldType, RESULT_FIELDS, RESULT_NUMBERS } from "../../book/index.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,6 +41,10 @@ const FIELDS: Readonly<Record<Exclude<FieldType, "json">, Json>> = {
   texts: list(text),
 };
 
+/** Numbers of a result, each of which may be missing. */
+const NUMBERS = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, nullable]));
+const fxDelta: Json = { type: "object", additionalProperties: nullable };
+
 /** A figure that is an object or a list has further fields. */
 function resultSchema(optional: Json): Json {
   const schemas = Object.entries({ ...RESULT_FIELDS, ...FIGURE_FIELDS }).flatMap(([name, type]) => {
@@ -71,7 +75,10 @@ export function responseSchemas(): Record<string, Json> {
   const buckets = list(reference("Bucket"));
   const missing = { ...numbers, description: "how many trades each sum leaves out" };
   return {
-    Result: resultSchema({ buckets }),
+    Result: resultSchema({ buckets, reporting: reference("ReportingFigures") }),
+    ReportingFigures: object({ currency: text, rate: number, ...NUMBERS, fxDelta }),
+    ReportingTotals: object({ ...totals, fxDelta }, { missing }),
+    ReportingGroupTotals: object({ group, ...totals, fxDelta }, { missing }),
     Totals: object(totals, { missing, buckets }),
     GroupTotals: object({ group, ...totals }, { missing, buckets }),
     Bucket: object({
@@ -100,7 +107,11 @@ export function responseSchemas(): Record<string, Json> {
         totals: list(reference("Totals")),
         results: list(reference("Result")),
       },
-      { groups: list(reference("GroupTotals")) },
+      {
+        groups: list(reference("GroupTotals")),
+        reporting: reference("ReportingTotals"),
+        reportingGroups: list(reference("ReportingGroupTotals")),
+      },
     ),
     ExplainedTrade: object(
       {

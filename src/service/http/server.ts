@@ -16,7 +16,7 @@ import {
   ARROW_STREAM_TYPE,
   arrowWriter,
   writerFor,
-  needsBondColumns,
+  marketHeader,
   parquetColumns,
   type OutputTotals,
   type OutputHeader,
@@ -240,7 +240,7 @@ interface ReadRequest {
   /** The form of the answer: one object, a result a line, also with totals on the last line, or Arrow. */
   readonly form: "object" | "lines" | "lines and summary" | "arrow";
   /** True if the market may have trades with the numbers that only bonds and convertibles have. */
-  readonly figures: boolean;
+  readonly columns: Pick<OutputHeader, "figures" | "reporting">;
   readonly groupBy: readonly string[] | undefined;
   readonly request: PriceRequest;
 }
@@ -262,7 +262,7 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
     signal,
   };
   const form = !streams ? "object" : summary ? "lines and summary" : "lines";
-  return { market: hash, form, figures: needsBondColumns(header.market), groupBy, request };
+  return { market: hash, form, columns: marketHeader(header.market), groupBy, request };
 }
 
 /** Checks the accuracy and the number of trades of a request. @throws StatusError if they exceed the limits */
@@ -334,10 +334,10 @@ async function answer(
 
 /** Yields the parts of a stream of results: Arrow, or lines. */
 async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "device">, prices: RequestPricer) {
-  const { request, form, figures } = read;
+  const { request, form, columns: more } = read;
   const { scenarios, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
   const tags = [...new Set(trades.flatMap((parsed) => (parsed.ok ? Object.keys(parsed.trade.tags ?? {}) : [])))];
-  const start = { ...about, scenarios, sensitivityErrors, tags, figures };
+  const start = { ...about, scenarios, sensitivityErrors, tags, ...more };
   const format = form === "arrow" ? arrowWriter("stream") : writerFor("ndjson");
   yield await format.begin(start);
   const sums = new Sums(read);
@@ -377,7 +377,6 @@ class Sums {
   }
 
   end(): OutputTotals {
-    const { priced, failed, totals, groups } = this.#totals;
-    return { priced, failed, totals, ...(this.#read.groupBy === undefined ? {} : { groups }) };
+    return this.#totals.report;
   }
 }

@@ -1,7 +1,7 @@
 import { type ChunkedBook, type ChunkPosition, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import { writerFor } from "../../output/formats/index.ts";
-import { Backend, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
+import { Backend, inReportingCurrency, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
 import type { ChunkSetting, WrittenChunk } from "./setting.ts";
 
 /** A worker that reads, prices and writes chunks of a book, each as one batch. */
@@ -27,11 +27,12 @@ export class ChunkPricer implements Disposable {
     for await (const some of this.#book.read(chunk)) trades.push(...some);
     const { scenarios } = this.#book;
     const settings = settingsOf(options, this.#book);
-    const results = await this.#backend.run((engine) =>
+    const own = await this.#backend.run((engine) =>
       underMovedQuotes(trades, chunk.first, { ...settings, scenarios }, (some, under) =>
         priceBatch(some, chunk.first, { ...settings, ...under, engine, signal }),
       ),
     );
+    const results = await inReportingCurrency(trades, own, scenarios);
     const totals = new Totals();
     const ids = new Uint32Array(2 * trades.length);
     const rows = results.map((result, i) => {
@@ -45,6 +46,7 @@ export class ChunkPricer implements Disposable {
       text: format.rows(rows) as WrittenChunk["text"],
       counts: totals.counts,
       totals: totals.totals,
+      reporting: totals.reporting,
       ids,
     };
   }

@@ -100,13 +100,14 @@ export class Pipeline implements Disposable {
       const repeated = repeatedIn(position, first, seen);
       const chunk = repeated.length === 0 ? first : (await priced({ ...position, repeated }))[1];
       totals.addTotals(chunk.totals);
+      totals.addReporting(chunk.reporting);
       totals.addCounts(chunk.counts);
       yield chunk.text;
       rows += position.rows;
       const end = position.bytes?.end ?? file.byteLength;
       onProgress({ done: rows, fraction: end / file.byteLength });
     }
-    yield format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals });
+    yield format.end(totals.report);
     return totals;
   }
 

@@ -1,4 +1,4 @@
-import type { ChunkPosition, CurrencyTotals, MarketFits, TradeCounts } from "../../book/index.ts";
+import type { ChunkPosition, CurrencyTotals, ReportingTotals, MarketFits, TradeCounts } from "../../book/index.ts";
 import type { PartOptions } from "../../device/index.ts";
 import type { FileFormat, OutputHeader } from "../../output/formats/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -35,6 +35,7 @@ export interface WrittenChunk {
   readonly text: Uint8Array<ArrayBuffer>;
   readonly counts: TradeCounts;
   readonly totals: readonly CurrencyTotals[];
+  readonly reporting: ReportingTotals | undefined;
   /** The `hashOfId` of each trade's id in two words; 0 for a trade that could not be read. */
   readonly ids: Uint32Array<ArrayBuffer>;
 }

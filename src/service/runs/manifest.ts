@@ -121,6 +121,8 @@ export const manifestSchema = z.object({
     spots: z.record(z.string(), number),
     /** True if tables have columns for the figures of bonds, caps, swaptions and convertibles. */
     figures: z.boolean().optional(),
+    /** The reporting currency, and the currency pairs to which results have sensitivities in it. */
+    reporting: z.object({ currency: z.string(), pairs: z.array(z.string()) }).optional(),
   }),
   asOf: z.string(),
   scenarios: scenarios.optional(),

@@ -8,7 +8,7 @@ import {
   openChunkedBook,
   type TableOptions,
 } from "../../book/index.ts";
-import { needsBondColumns } from "../../output/formats/index.ts";
+import { marketHeader } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageIdentity, type RunOptions } from "./manifest.ts";
 import { absoluteName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
@@ -102,7 +102,8 @@ export interface PlanRequest {
 const MAX_NUMBERS = 1 << 22;
 
 function spotsOf({ market }: ChunkedBook): Record<string, number> {
-  return Object.fromEntries([...market.underlyings.values()].map(({ name, spot }) => [name, spot]));
+  const spots = [...market.underlyings.values()].map(({ name, spot }) => [name, spot] as const);
+  return { ...Object.fromEntries(market.exchangeRates ?? []), ...Object.fromEntries(spots) };
 }
 
 /** The random seed if the book does not specify one. */
@@ -123,6 +124,7 @@ export async function planRun(
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
   const tags = await book.tags();
   const { place: name, market, keep = [], map } = source;
+  const { figures, reporting } = marketHeader(book.market);
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
     feynkac: packageIdentity(),
@@ -140,7 +142,8 @@ export async function planRun(
       ...(market === undefined ? {} : { place: absoluteName(market) }),
       sha256: marketHash,
       spots: spotsOf(book),
-      ...(needsBondColumns(book.market) ? { figures: true } : {}),
+      ...(figures === true ? { figures } : {}),
+      ...(reporting === undefined ? {} : { reporting }),
     },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),

@@ -109,8 +109,11 @@ function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]):
   const { underlying: name, currency, quantity } = result;
   if (name === undefined || currency === undefined || quantity === undefined) return undefined;
   const spot = spots[name];
-  if (spot !== undefined) return { quantity, underlying: { name, currency, spot } };
+  // Those of a converted option have its currency pairs, too.
   const several = result.status === "ok" ? Object.keys(result.sensitivities ?? {}) : [];
+  if (spot !== undefined && several.length === 0) return { quantity, underlying: { name, currency, spot } };
+  // Trades on rates and curves alone, which have no spot.
+  if (several.length === 0) return { kind: "rates", quantity, currency };
   const assets = several.map((one) => ({ underlying: { name: one, spot: spots[one] ?? Number.NaN } }));
   return { quantity, underlying: { name, currency, spot: Number.NaN }, assets };
 }

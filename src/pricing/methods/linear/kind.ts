@@ -79,13 +79,20 @@ function read(batch: Batch, i: number, results: ResultColumns): void {
 function spotGreeks(trade: LinearTrade, now: LinearValue): { readonly delta?: number; readonly gamma?: number } {
   const { pair, legs } = trade;
   if (pair === undefined) return legs.every(({ conversion }) => conversion.length === 0) ? { delta: 0, gamma: 0 } : {};
-  let [delta, gamma] = [0, 0];
-  for (const { leg, value, unit } of now.legs) {
-    const power = leg.conversion.reduce<number>((sum, step) => sum + step.power, 0);
-    delta += (power * unit * value) / pair.spot;
-    gamma += (power * (power - 1) * unit * value) / pair.spot ** 2;
-  }
-  return { delta, gamma };
+  const gamma = now.legs.reduce((sum, { leg, value, unit }) => {
+    const power = leg.conversion.reduce<number>((all, step) => all + step.power, 0);
+    return sum + (power * (power - 1) * unit * value) / pair.spot ** 2;
+  }, 0);
+  return { delta: byPair(now).get(pair.name) ?? 0, gamma };
+}
+
+/** Returns the derivatives by the spot of each pair. */
+function byPair({ legs }: LinearValue): ReadonlyMap<string, number> {
+  const slopes = new Map<string, number>();
+  for (const { leg, value, unit } of legs)
+    for (const { pair, spot, power } of leg.conversion)
+      slopes.set(pair, (slopes.get(pair) ?? 0) + (power * unit * value) / spot);
+  return slopes;
 }
 
 function figuresOf(
@@ -96,15 +103,13 @@ function figuresOf(
 ): LinearFigures {
   const { report, market } = trade;
   const own = now.legs.map(({ leg, value: one }) => ({ currency: leg.currency, value: leg.sign * one }));
-  const nodes = report.includes("nodes") && gradient !== undefined ? nodesOf(market, gradient) : undefined;
-  const quotes = report.includes("quotes") && gradient !== undefined ? quotesOf(market, gradient) : undefined;
   return {
     ...fairOf(trade, now, value),
     ...creditFigures(trade, now, gradient),
     legs: own,
     ...(report.includes("cashflows") ? { cashflows: cashflowsOf(now) } : {}),
-    ...(nodes === undefined ? {} : { nodeSensitivities: nodes }),
-    ...(quotes === undefined ? {} : { quoteSensitivities: quotes }),
+    ...(report.includes("nodes") && gradient !== undefined ? { nodeSensitivities: nodesOf(market, gradient) } : {}),
+    ...(report.includes("quotes") && gradient !== undefined ? { quoteSensitivities: quotesOf(market, gradient) } : {}),
   };
 }
 
@@ -243,6 +248,7 @@ export const linearKind: TradeKind<LinearTrade> = {
         rounding: (one) => ROUNDING * new LinearValue(one).size,
       }),
   },
+  byPair: (trade) => byPair(new LinearValue(trade)),
   rollForward,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";

@@ -1,0 +1,33 @@
+/** The numbers of a trade in the reporting currency, for totals in it. */
+import type { ReportingFigures, TotalledRow } from "./result-types.ts";
+
+/** Returns the numbers of a trade in the reporting currency. */
+export function convertedRow(
+  { quantity, result, sensitivities }: TotalledRow,
+  reporting: ReportingFigures,
+): TotalledRow {
+  const { rate, value, theta, rho, errorEstimate, fxDelta, scenarioRates: rates } = reporting;
+  const times = (of: number | null, by: number = rate): number | null => (of === null ? null : by * of);
+  const scenarios = result.scenarios?.map((cube, t) =>
+    cube.map((plane, s) => plane.map((line) => line.map((one) => times(one, rates![t][s])))),
+  );
+  const estimates = result.scenarioErrorEstimates?.map((plane, t) =>
+    plane.map((line) => line.map((one) => times(one, Math.max(...rates![t])))),
+  );
+  return {
+    quantity,
+    result: {
+      value,
+      theta,
+      rho,
+      errorEstimate,
+      ...(scenarios === undefined ? {} : { scenarios }),
+      ...(estimates === undefined ? {} : { scenarioErrorEstimates: estimates }),
+    },
+    sensitivities: sensitivities.map(([name, { delta, gamma, vega, cashDelta }]) => [
+      name,
+      { delta: times(delta), gamma: times(gamma), vega: times(vega), cashDelta: times(cashDelta) },
+    ]),
+    fxDelta,
+  };
+}

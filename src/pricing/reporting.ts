@@ -1,0 +1,101 @@
+/** Results in the reporting currency of their book, and their sensitivities to exchange rates. */
+import type {
+  AnyTrade,
+  ParsedTrade,
+  PricedTrade,
+  Reporting,
+  ReportingFigures,
+  Scenarios,
+  TradeResult,
+} from "../book/index.ts";
+import { spotMoveOf } from "./columns/result-columns.ts";
+import { kindOf } from "./kinds.ts";
+
+/** Returns results with their numbers in the reporting currency, where their trades have one. */
+export function withReporting(
+  batch: readonly ParsedTrade[],
+  results: readonly TradeResult[],
+  scenarios: Scenarios | undefined,
+): TradeResult[] {
+  return results.map((result, i) => {
+    const parsed = batch[i];
+    if (result.status !== "ok" || !parsed.ok || parsed.reporting === undefined) return result;
+    return { ...result, reporting: reportingOf(parsed.trade, result, parsed.reporting, scenarios) };
+  });
+}
+
+function reportingOf(
+  trade: AnyTrade,
+  result: PricedTrade,
+  reporting: Reporting,
+  scenarios: Scenarios | undefined,
+): ReportingFigures {
+  const { currency, steps } = reporting;
+  const rate = rateOf(
+    reporting,
+    ({ carry }) => carry,
+    () => 0,
+  );
+  const times = (value: number | null): number | null => (value === null ? null : rate * value);
+  // At constant spots the rate moves with the discount factors until the spot date.
+  const drift = steps.reduce((sum, { power, growth }) => sum + power * growth, 0);
+  const { value, delta, gamma, theta, vega, rho, errorEstimate } = result;
+  return {
+    currency,
+    rate,
+    value: rate * value,
+    delta: times(delta),
+    gamma: times(gamma),
+    theta: theta === null ? null : rate * (theta + drift * value),
+    vega: times(vega),
+    rho: times(rho),
+    errorEstimate: rate * errorEstimate,
+    fxDelta: fxDeltas(trade, result, reporting, rate),
+    ...(scenarios === undefined
+      ? {}
+      : {
+          scenarioRates: scenarios.time.map((_, t) =>
+            scenarios.spot.map((move) =>
+              rateOf(
+                reporting,
+                ({ later }) => later[t],
+                (pair) => spotMoveOf(move, pair),
+              ),
+            ),
+          ),
+        }),
+  };
+}
+
+function rateOf(
+  { steps }: Reporting,
+  carryOf: (step: Reporting["steps"][number]) => number,
+  moveOf: (pair: string) => number,
+): number {
+  return steps.reduce((rate, step) => rate * (step.spot * (1 + moveOf(step.pair)) * carryOf(step)) ** step.power, 1);
+}
+
+/** Returns the derivatives of the value in the reporting currency by the spot of each quoted pair. */
+function fxDeltas(
+  trade: AnyTrade,
+  result: PricedTrade,
+  { steps, pairs }: Reporting,
+  rate: number,
+): ReportingFigures["fxDelta"] {
+  const deltas: Record<string, number | null> = {};
+  const add = (pair: string, slope: number | null): void => {
+    const known = deltas[pair] ?? (pair in deltas ? null : 0);
+    deltas[pair] = known === null || slope === null ? null : known + slope;
+  };
+  for (const { pair, spot, power } of steps) add(pair, (power * rate * result.value) / spot);
+  const own = kindOf(trade).byPair?.(trade);
+  if (own !== undefined) {
+    for (const [pair, slope] of own) add(pair, rate * slope);
+    return deltas;
+  }
+  const sensitivities = result.sensitivities ?? ("underlying" in trade ? { [trade.underlying.name]: result } : {});
+  for (const [name, { delta }] of Object.entries(sensitivities))
+    for (const { pair, spot, power } of pairs[name]?.steps ?? [])
+      add(pair, delta === null ? null : (rate * delta * pairs[name].spot * power) / spot);
+  return deltas;
+}
