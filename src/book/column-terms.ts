@@ -37,7 +37,15 @@ const legOf = (prefix: string): Terms => [
   ...within(prefix, "either", "rate", "spread", "notional", "paymentCalendar"),
   ...within(prefix, "text", "index", "currency", "dayCount", "compounding", "exchange"),
   ...within(prefix, "number", "paymentLag", "lookback", "shift", "lockout"),
-  ...within(prefix, "flag", "zeroCoupon"),
+  ...within(prefix, "flag", "zeroCoupon", "resets"),
+  ...datesOf(prefix),
+];
+
+/** Terms of a leg of caps and swaptions. */
+const rateLegOf = (prefix: string): Terms => [
+  ...within(prefix, "number", "start", "end", "frequency", "notional", "fixing", "paymentLag"),
+  ...within(prefix, "text", "index", "dayCount"),
+  ...within(prefix, "either", "paymentCalendar"),
   ...datesOf(prefix),
 ];
 
@@ -120,6 +128,7 @@ const allTerms = (): Terms => [
   ["strikeIs", "text"],
   ["cap", "json"],
   ["floor", "json"],
+  ...["cap", "floor", "swap", "swap.fixed"].flatMap(rateLegOf),
   ["swaption", "text"],
   ["swap", "json"],
   ...within("swap", "number", "start", "end"),
@@ -141,6 +150,9 @@ const allTerms = (): Terms => [
   ["fxForward", "json"],
   ...within("fxForward", "text", "pair"),
   ...within("fxForward", "number", "amount", "rate", "delivery"),
+  ["cds", "json"],
+  ...within("cds", "text", "curve", "side", "currency"),
+  ...within("cds", "number", "start", "end", "notional", "coupon", "upfront", "recovery"),
   ["report", "list"],
 ];
 

@@ -8,6 +8,7 @@ const market = {
   rates: { EUR: 0.03, USD: 0.04 },
   fx: { EURUSD: 1.1 },
   fixings: { "EURIBOR-6M": { "2026-11-18": 0.021 } },
+  curves: { CREDIT: { currency: "EUR", recovery: 0.4, zeros: [{ date: "5Y", zero: 0.02 }] } },
   underlyings: {
     ACME: { spot: 100, currency: "EUR", volatility: 0.25 },
     BETA: { spot: 50, currency: "EUR", volatility: 0.3 },
@@ -45,6 +46,18 @@ const TRADES: readonly Readonly<Record<string, unknown>>[] = [
   { fra: { index: "EURIBOR-6M", start: "3M", rate: 0.021, notional: 1e7, side: "pay" } },
   { note: { ...leg, end: "2Y", notional: 1e6, spread: 0.001, exchange: "ends" }, report: ["cashflows"] },
   { fxForward: { pair: "EURUSD", amount: 1e6, rate: 1.09, delivery: "2027-05-20" } },
+  {
+    cds: { curve: "CREDIT", start: "2026-09-21", end: "5Y", notional: 1e7, coupon: 0.01, side: "sell", recovery: 0.3 },
+  },
+  { cap: { index: "EURIBOR-6M", end: "3Y", notional: 1e6, adjust: "following" }, strike: 0.02, volatility: 0.2 },
+  {
+    swaption: "payer",
+    swap: { index: "EURIBOR-6M", start: "2Y", end: "5Y", notional: 1e6, fixed: { every: "6M", dayCount: "30E/360" } },
+    strike: 0.02,
+    expiry: "2Y",
+    volatility: 0.2,
+  },
+  { currency: "EUR", floor: { start: 0.5, end: 2.5, frequency: 2, notional: 100 }, strike: 0.02, volatility: 0.3 },
 ].map((terms, i) => ({ id: `T${i}`, ...terms }));
 
 /** The cells of a trade by columns, as a person would write them. */
