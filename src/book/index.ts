@@ -43,7 +43,7 @@ export {
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
 export { didYouMean, quote } from "./names.ts";
-export { type RandomAccess, readParquet } from "./parquet.ts";
+export { asParquet, type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { decodeText, readWholeText } from "./text.ts";
 export {

@@ -46,7 +46,7 @@ export interface Table {
 /** Opens a Parquet file as a table of trades. @throws BookError a file that is not Parquet, or an unknown column */
 export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
-  const metadata = await readable(() => parquetMetadataAsync(file));
+  const metadata = await asParquet(() => parquetMetadataAsync(file));
   const nodes = parquetSchema(metadata).children;
   const columns = readColumns(
     nodes.map(({ element }) => element.name),
@@ -98,7 +98,7 @@ async function readRows(
     for (let i = 0; i < columnData.length; i++) column[from - rowStart + i] = columnData[i];
     group.set(columnName, column);
   };
-  await readable(() => parquetRead({ file, metadata, compressors, rowStart, rowEnd, onChunk }));
+  await asParquet(() => parquetRead({ file, metadata, compressors, rowStart, rowEnd, onChunk }));
   return group;
 }
 
@@ -112,7 +112,7 @@ interface Chunk {
  * Converts errors of the Parquet reader to a `BookError` about the file. Errors of reading from the disk are thrown
  * unchanged.
  */
-async function readable<T>(read: () => Promise<T>): Promise<T> {
+export async function asParquet<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {

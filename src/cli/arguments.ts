@@ -9,6 +9,11 @@ export function parseTableRows(text: string): TableRows {
   return text === "all" ? text : parseWholeNumber(text);
 }
 
+/** Collects the paths of an option that may be given several times. */
+export function collectPaths(path: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), path];
+}
+
 /** Parses a command-line argument that is a list of names, separated by commas. */
 export function parseNames(text: string): string[] {
   const all = text.split(",").map((name) => name.trim());

@@ -4,6 +4,7 @@ import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
 import type { MethodName, TableOptions } from "../book/index.ts";
 import {
+  collectPaths,
   parseAccuracy,
   parseColumnMap,
   parseDeviceIndex,
@@ -79,7 +80,8 @@ export const addFormatOptions = (command: Command): Command =>
     .option("--map <columns>", MAP_HELP, parseColumnMap)
     .option(
       "-o, --output <file>",
-      "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
+      "where results go, several times for several formats; a file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
+      collectPaths,
     )
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", parseTableRows);
 
@@ -131,7 +133,7 @@ export interface Flags {
   readonly marketAfter?: string;
   readonly inputFormat?: InputFormat;
   readonly format?: OutputFormat;
-  readonly output?: string;
+  readonly output?: readonly string[];
   readonly rows?: TableRows;
   readonly keep?: TableOptions["keep"];
   readonly map?: TableOptions["map"];
@@ -164,7 +166,7 @@ export const pricingOptionsOf = ({
  * that contradict each other
  */
 export function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, threads, rows, keep, map, groupBy, ...others } = flags;
+  const { market, inputFormat, format, output: outputs, threads, rows, keep, map, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;
   if (flags.buckets !== undefined && flags.greeks !== "all" && flags.greeks !== "buckets")
     throw new CliError(`--buckets needs --greeks buckets, got ${flags.greeks}`);
@@ -173,7 +175,7 @@ export function priceOptions(flags: Flags): PriceOptions {
     throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
   const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  const files = { market, inputFormat, format, output, rows, keep, map, groupBy };
+  const files = { market, inputFormat, format, outputs, rows, keep, map, groupBy };
   return { ...rest, greeks, ...files, ...several, precision, sensitivityErrors, threads };
 }
 
@@ -185,7 +187,8 @@ export interface PriceOptions
   readonly market: string | undefined;
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
-  readonly output: string | undefined;
+  /** The paths of the results; undefined for standard output. */
+  readonly outputs: readonly string[] | undefined;
   readonly rows: TableRows | undefined;
   /** The columns of a table that become tags of its trades. */
   readonly keep: TableOptions["keep"];

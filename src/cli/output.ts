@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { accessSync, constants, createWriteStream, realpathSync, rmSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { CliError, reasonOf } from "./failure.ts";
 import { rowsOnScreen, type TableOptions } from "./format/table.ts";
 import type { OutputPiece } from "../output/formats/index.ts";
@@ -38,11 +38,7 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
  * Returns the output format: the one that was asked for, otherwise the one that the output's name implies, otherwise a
  * table. @throws CliError a name without a known format; Parquet or Arrow to a terminal
  */
-export function chooseOutputFormat(
-  asked: OutputFormat | undefined,
-  path: string | undefined,
-  stdout: Sink,
-): OutputFormat {
+function chooseOutputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
   const format = asked ?? (extension === "" ? "table" : BY_EXTENSION.get(extension));
   if (format === undefined) {
@@ -55,6 +51,36 @@ export function chooseOutputFormat(
     throw new CliError(`${name} is not for a terminal to show; give a file: --output results.${format}`);
   }
   return format;
+}
+
+/** A path of an output (undefined for standard output), and the format of what goes there. */
+export interface Target {
+  readonly path: string | undefined;
+  readonly format: OutputFormat;
+}
+
+/**
+ * Returns the outputs that a command's options name, or else standard output. Of several, each has the format that its
+ * name implies, and `asked` is that of standard output. @throws CliError as `chooseOutputFormat`; for a file that is
+ * named twice, and for a format that is asked for where several files have names
+ */
+export function targetsOf(
+  asked: OutputFormat | undefined,
+  paths: readonly string[] | undefined,
+  stdout: Sink,
+): readonly Target[] {
+  if (paths === undefined) return [{ path: undefined, format: chooseOutputFormat(asked, undefined, stdout) }];
+  const places = paths.map((path) => (path === "-" ? path : resolve(path)));
+  const twice = paths.find((_, i) => places.indexOf(places[i]) < i);
+  if (twice !== undefined) throw new CliError(`--output ${twice} is given twice`);
+  if (paths.length > 1 && asked !== undefined && !paths.includes("-"))
+    throw new CliError(
+      `--format ${asked}: the names of several outputs tell their formats; leave it out, or add --output -`,
+    );
+  return paths.map((path) => ({
+    path,
+    format: chooseOutputFormat(paths.length === 1 || path === "-" ? asked : undefined, path, stdout),
+  }));
 }
 
 /** The maximum number of rows of a printed table. */
@@ -81,8 +107,7 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
  * Tells whether an output path means that a book is priced in chunks, whose results are files in a folder. Such a path
  * is an existing folder, a name that ends with a slash, or a location in S3.
  */
-export function isRunFolder(path: string | undefined): path is string {
-  if (path === undefined) return false;
+export function isRunFolder(path: string): boolean {
   return (
     /[/\\]$/.test(path) || /^s3:\/\//i.test(path) || (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
   );
@@ -94,6 +119,34 @@ export function isRunFolder(path: string | undefined): path is string {
  */
 export async function openOutput(path: string | undefined, stdout: Sink): Promise<Output> {
   return path === undefined || path === "-" ? outputTo(stdout) : outputToFile(path);
+}
+
+/** An output with the format of what is written to it. */
+export type FormattedOutput = Output & Pick<Target, "format">;
+
+/** Opened outputs, which are completed or removed together. */
+export interface Outputs extends Pick<Output, "commit" | "discard"> {
+  readonly all: readonly FormattedOutput[];
+}
+
+/** Opens all outputs of a command. @throws CliError when one of them cannot be written; then none is left */
+export async function openOutputs(targets: readonly Target[], stdout: Sink): Promise<Outputs> {
+  const all: FormattedOutput[] = [];
+  const each = async (of: (output: Output) => Promise<void>): Promise<void> => {
+    for (const output of all) await of(output);
+  };
+  const outputs: Outputs = {
+    all,
+    commit: () => each((output) => output.commit()),
+    discard: () => each((output) => output.discard()),
+  };
+  try {
+    for (const { path, format } of targets) all.push({ ...(await openOutput(path, stdout)), format });
+  } catch (error) {
+    await outputs.discard();
+    throw error;
+  }
+  return outputs;
 }
 
 /** Returns an output that writes to a stream. */

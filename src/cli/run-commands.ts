@@ -3,6 +3,7 @@ import type { OpenEngine } from "./engine.ts";
 import type { Terminal } from "./terminal.ts";
 import { type Command, Option } from "commander";
 import {
+  collectPaths,
   parseAccuracy,
   parseDeviceIndex,
   parseColumnMap,
@@ -63,7 +64,11 @@ function describeParts(program: Command, { terminal, signal, engine, done }: Com
     .description("put the parts of a complete run into one file")
     .argument("<run>", "FOLDER/ or s3://BUCKET/PREFIX, as price --output made it")
     .addOption(new Option("--format <name>", "else the output's name tells, or table").choices(OUTPUT_FORMATS))
-    .option("-o, --output <file>", "where the results go; the file appears when it is complete")
+    .option(
+      "-o, --output <file>",
+      "where the results go, several times for several formats; a file appears when it is complete",
+      collectPaths,
+    )
     .option("--rows <n>", "of the table: all, or how many", parseTableRows)
     .option("--group-by <names>", GROUP_BY_HELP, parseNames)
     .action(async (run: string, options: MergeOptions) => {
@@ -98,6 +103,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: CommandCon
     .requiredOption(
       "-o, --output <folder>",
       "where the run lies: FOLDER/, which all workers see, or s3://BUCKET/PREFIX",
+      collectPaths,
     )
     .option("--resume", "continue the run that is there")
     .option("--detach", "do not wait; print the run's name")

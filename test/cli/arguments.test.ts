@@ -37,10 +37,11 @@ test("threads share a file with columns of its own, and none whose results are g
   const path = join(folder, "long.ndjson");
   writeFileSync(path, `${JSON.stringify({ asOf: "2026-11-20", market: market() })}\n${"\n".repeat(1 << 15)}`);
   const options = (more: object) => ({ format: "json", ...more }) as never;
-  expect(longFileOf(path, "json", options({}))).toBeDefined();
-  expect(longFileOf(path, "json", options({ keep: ["desk"] }))?.source.keep).toEqual(["desk"]);
-  expect(longFileOf(path, "json", options({ groupBy: "desk" }))).toBeUndefined();
-  expect(longFileOf(path, "table", options({}))).toBeUndefined();
+  expect(longFileOf(path, [{ format: "json" }], options({}))).toBeDefined();
+  expect(longFileOf(path, [{ format: "json" }], options({ keep: ["desk"] }))?.source.keep).toEqual(["desk"]);
+  expect(longFileOf(path, [{ format: "json" }], options({ groupBy: "desk" }))).toBeUndefined();
+  expect(longFileOf(path, [{ format: "json" }, { format: "csv" }], options({}))).toBeUndefined();
+  expect(longFileOf(path, [{ format: "table" }], options({}))).toBeUndefined();
 });
 
 test("each table of scenarios has the rates that it is of", () => {

@@ -1,5 +1,5 @@
 /** `feynkac calibrate` on the reference cases, on hostile quotes, and what its output prices. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -361,7 +361,10 @@ describe("hostile quotes", () => {
   test("a market without quotes has nothing to fit", async () => {
     const { status, stderr } = await calibrated(book({ A: { spot: 100, currency: "EUR", volatility: 0.2 } }));
     expect(status).toBe(2);
-    expect(stderr).toContain("there are no quotes to fit");
+    expect(stderr).toMatch(/^feynkac: standard input: there are no quotes to fit/);
+    const cut = join(folder, "cut.json");
+    writeFileSync(cut, "{");
+    expect((await feynkac(["calibrate", cut])).stderr).toMatch(`feynkac: ${cut}: not JSON`);
   });
 });
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExplainReport } from "../../src/pricing/index.ts";
 import { market, trade } from "../book/books.ts";
@@ -130,11 +131,21 @@ describe("explains", () => {
     expect(text).toMatch(/^desk +total × quantity +before +after +change /m);
     expect(text).toMatch(/^Paris +EUR +/m);
     expect(text).toMatch(/^– +EUR +/m);
-    const refused = await run("--group-by", "desk", "--format", "csv");
-    expect({ status: refused.status, stderr: refused.stderr }).toEqual({
-      status: 2,
-      stderr: expect.stringContaining("--group-by: csv has a row for each trade and no totals"),
-    });
+    const paths = ["groups.csv", "groups.ndjson", "groups.parquet"].map((name) => join(folder, name));
+    await run("--group-by", "desk", ...paths.flatMap((path) => ["-o", path]));
+    const [titles, ...lines] = readFileSync(paths[0], "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(","));
+    expect(lines.map((line) => line[titles.indexOf("group.desk")])).toEqual(["Paris", ""]);
+    const numbers = Object.fromEntries(titles.slice(2).map((name, i) => [name, Number(lines[0][i + 2])]));
+    const [{ group: _group, currency: _currency, terms, ...sums }] = groups;
+    expect(numbers).toEqual({ ...sums, ...terms });
+    expect(readFileSync(paths[1], "utf8")).toBe(groups.map((group) => `${JSON.stringify(group)}\n`).join(""));
+    expect(await parquetReadObjects({ file: await asyncBufferFromFile(paths[2]) })).toMatchObject([
+      { "group.desk": "Paris", ...numbers },
+      { "group.desk": null },
+    ]);
   });
 
   test("quotes: columns of the smile, and its expiries below the totals", async () => {

@@ -123,6 +123,44 @@ describe("results", () => {
     ]);
   });
 
+  test("in several formats from one run, each as it is alone", async () => {
+    const path = file(
+      "tagged.json",
+      book(trade({ id: "A", strike: 110, tags: { desk: "Paris" } }), trade({ id: "B" })),
+    );
+    for (const more of [[], ["--group-by", "desk"]]) {
+      const outputs = ["r.json", "r.ndjson", "r.csv", "r.parquet", "r.arrow", "r.txt"].map((name) =>
+        join(folder, name),
+      );
+      const { status, stdout, engine } = await feynkac([
+        "price",
+        path,
+        ...more,
+        ...[...outputs, "-"].flatMap((output) => ["-o", output]),
+        "--format",
+        "csv",
+      ]);
+      expect([status, engine.asked.length]).toEqual([0, 1]);
+      expect(stdout).toBe(readFileSync(outputs[2], "utf8"));
+      for (const output of outputs) {
+        const together = readFileSync(output);
+        await feynkac(["price", path, ...more, "-o", output]);
+        expect(readFileSync(output).equals(together)).toBe(true);
+      }
+    }
+  });
+
+  test("of several outputs none appears unless all can be written, and each must be told by its name", async () => {
+    const path = file("two.json", two);
+    const at = join(folder, "first.csv");
+    const failureOf = async (...args: string[]) => (await feynkac(["price", path, ...args])).stderr;
+    expect(await failureOf("-o", at, "-o", join(folder, "none", "x.json"))).toContain("there is no such folder");
+    expect(await failureOf("-o", at, "-o", join(folder, ".", "first.csv"))).toContain("is given twice");
+    expect(await failureOf("-o", at, "-o", join(folder, "x.json"), "--format", "csv")).toContain("leave it out");
+    expect(await failureOf("-o", at, "-o", `${folder}/`)).toContain("merge it into files");
+    expect(readdirSync(folder).filter((name) => name.includes("first"))).toEqual([]);
+  });
+
   test("under scenarios: in the results, and as totals in the table", async () => {
     const path = file("scenarios.json", { ...two, scenarios: { spot: [-0.1, 0] } });
     const { stdout } = await feynkac(["price", path, "--format", "json"]);

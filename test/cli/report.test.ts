@@ -95,6 +95,14 @@ test("report says what does not belong together", async () => {
   );
   expect(status).toBe(2);
   expect(stderr).toMatch(/the book is another one/);
-  expect((await run("report", at("book.json"), "--output", at("no.html"))).stderr).toMatch(/has no results/);
+  expect(stderr).toContain(`${at("again.json")} and ${at("other.json")}: result 3 is of bad`);
+  const failureOf = async (...args: string[]) => (await run("report", ...args, "--output", at("no.html"))).stderr;
+  const files = { "cut.json": "{", "row.json": '{ "device": {}, "results": [{}] }', "cut.parquet": "PAR1 and no more" };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(at(name), text);
+    expect(await failureOf(at(name))).toMatch(`feynkac: ${at(name)}: `);
+  }
+  expect(await failureOf(at("again.json"), "--book", at("cut.json"))).toMatch(`feynkac: ${at("cut.json")}: not JSON`);
+  expect(await failureOf(at("book.json"))).toMatch(`feynkac: ${at("book.json")}: expected results that`);
   expect((await run("report", at("none.json"), "--output", at("no.html"))).stderr).toMatch(/there is no such file/);
 });

@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
 import { runBlockingNext } from "../../base/event-loop.ts";
 import { sheetSvg } from "../../output/charts/index.ts";
-import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
+import { inFile, readWholeFile } from "../whole-file.ts";
 
 /** The options of the command `feynkac calibrate`. */
 export interface CalibrateOptions {
@@ -22,15 +22,17 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const text = await readText(path, terminal);
-  const [book, calibration] = await runBlockingNext(() => {
+  const read = (): readonly [unknown, MarketCalibration] => {
     const given = parseJson(text);
-    return [given, readHeader(given).market.calibration] as const;
-  });
+    return [given, readHeader(given).market.calibration];
+  };
+  const [book, calibration] = await inFile(path, () => runBlockingNext(read));
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
     throw new CliError(
-      'there are no quotes to fit: give market.rates "instruments", ' +
+      `${path === "-" ? "standard input" : path}: ` +
+        'there are no quotes to fit: give market.rates "instruments", ' +
         'or the volatility of an underlying "quotes" and a "fit"',
     );
   if (options.output !== undefined)
@@ -49,12 +51,7 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
 
 async function readText(path: string, { stdin }: Terminal): Promise<string> {
   if (path === "-") return readWholeText(decodeText(stdin as AsyncIterable<Uint8Array>));
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : reasonOf(cause)}`, { cause });
-  }
+  return readWholeFile(path).toString("utf8");
 }
 
 async function write(path: string, text: string, { stdout }: Terminal): Promise<void> {

@@ -1,26 +1,28 @@
 import type { Book, TableOptions, TradeCounts } from "../../book/index.ts";
-import { BookError } from "../../base/errors.ts";
 import { isDoubt } from "../../market/index.ts";
 import type { ExplainMethod, ExplainReport, Sticky } from "../../pricing/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
+import { explainGroups } from "../format/explain-groups.ts";
 import { explainTable } from "../format/explain-table.ts";
 import type { OutputPiece } from "../../output/formats/index.ts";
 import { explainColumns } from "../format/explain-columns.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import {
-  openOutput,
-  type Output,
+  type FormattedOutput,
+  openOutputs,
   type OutputFormat,
-  chooseOutputFormat,
+  type Outputs,
   type TableRows,
   tableOptions,
+  targetsOf,
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { fitWarningLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
+import { inFile } from "../whole-file.ts";
 
 /** The options of the command `feynkac explain`. */
 export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy" | "strict"> {
@@ -31,7 +33,7 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly sticky: Sticky;
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
-  readonly output: string | undefined;
+  readonly outputs: readonly string[] | undefined;
   readonly rows: TableRows | undefined;
   /** The columns of a table that are not terms of a trade. */
   readonly keep: TableOptions["keep"];
@@ -53,17 +55,16 @@ export async function explain(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
-  const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
-  if (options.groupBy !== undefined && format !== "table" && format !== "json")
-    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
+  const targets = targetsOf(options.format, options.outputs, terminal.stdout);
   const requests = requestsOf(before, after, options, terminal, signal);
-  const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
+  const [first, second] = requests.map((request) => () => inFile(request.path, () => readBook(request)));
+  const books = [await first(), await second()] as const;
   await using engine = await openEngine(options);
-  const output = await openOutput(options.output, terminal.stdout);
+  const outputs = await openOutputs(targets, terminal.stdout);
   try {
-    return await run(books, engine, { output, format }, options, terminal, signal);
+    return await run(books, engine, outputs, options, terminal, signal);
   } catch (error) {
-    await output.discard();
+    await outputs.discard();
     throw error;
   }
 }
@@ -97,17 +98,6 @@ interface TaggedBook extends Book {
   readonly tags: readonly string[] | undefined;
 }
 
-/** Reads a whole book. Error messages contain its name, because there are two books. @throws CliError | BookError */
-async function readWhole(request: InputRequest): Promise<TaggedBook> {
-  try {
-    return await readBook(request);
-  } catch (error) {
-    // What names its file already is a CliError.
-    if (!(error instanceof BookError)) throw error;
-    throw new CliError(`${request.path === "-" ? "standard input" : request.path}: ${error.message}`, { cause: error });
-  }
-}
-
 async function readBook(request: InputRequest): Promise<TaggedBook> {
   const { asOf, scenarios, method, seed, market, tags, trades, close } = await openInput(request);
   try {
@@ -125,7 +115,7 @@ async function readBook(request: InputRequest): Promise<TaggedBook> {
 async function run(
   [before, after]: readonly [TaggedBook, TaggedBook],
   engine: Engine,
-  { output, format }: { readonly output: Output; readonly format: OutputFormat },
+  outputs: Outputs,
   options: ExplainCommandOptions,
   terminal: Terminal,
   signal: AbortSignal,
@@ -143,9 +133,10 @@ async function run(
     bar.clear();
   }
   const tags = before.tags && after.tags && [...new Set([...before.tags, ...after.tags])];
-  for await (const part of partsOf(report, format, { rows: options.rows, tags }, output))
-    if (part.length > 0) await output.write(part);
-  await output.commit();
+  for (const output of outputs.all)
+    for await (const part of partsOf(report, output, { rows: options.rows, groupBy, tags }))
+      if (part.length > 0) await output.write(part);
+  await outputs.commit();
   terminal.stderr.write(
     fitWarningLine(doubtsOf(report)) + summary(report, engine, (performance.now() - started) / 1000),
   );
@@ -154,10 +145,10 @@ async function run(
 
 function partsOf(
   report: ExplainReport,
-  format: OutputFormat,
-  { rows, tags }: Pick<ExplainCommandOptions, "rows"> & Pick<TaggedBook, "tags">,
-  { sink }: Output,
+  { format, sink }: FormattedOutput,
+  { rows, groupBy, tags }: Pick<ExplainCommandOptions, "rows" | "groupBy"> & Pick<TaggedBook, "tags">,
 ): Iterable<OutputPiece> | AsyncIterable<OutputPiece> {
+  if (groupBy !== undefined && format !== "table" && format !== "json") return explainGroups(report, groupBy, format);
   switch (format) {
     case "json":
       return explainJson(report);

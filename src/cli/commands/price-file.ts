@@ -12,7 +12,7 @@ import type { Engine } from "../engine.ts";
 import { EXIT_STATUS } from "../failure.ts";
 import { formatOfName } from "../input.ts";
 import { pricingOptionsOf } from "../options.ts";
-import type { Output, OutputFormat } from "../output.ts";
+import type { Output, OutputFormat, Target } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { summaryLines } from "../summary.ts";
@@ -30,13 +30,18 @@ const SHORT = 1 << 14;
 
 /**
  * Returns the input file for `priceLongFile`; undefined if that function does not apply. The input must be a long file
- * in a known format, and the options must ask only for results in JSON, NDJSON or CSV.
+ * in a known format, and the options must ask only for results in one of JSON, NDJSON and CSV.
  */
-export function longFileOf(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
+export function longFileOf(
+  path: string,
+  [{ format }, ...others]: readonly Pick<Target, "format">[],
+  options: PriceOptions,
+): LongFile | undefined {
   const { inputFormat, market, report, groupBy, keep, map, buckets } = options;
   const input = inputFormat ?? formatOfName(path);
   if (path === "-" || market === "-" || input === undefined) return undefined;
-  if (!isText(format) || report !== undefined || groupBy !== undefined || buckets !== undefined) return undefined;
+  if (!isText(format) || others.length > 0 || report !== undefined || groupBy !== undefined || buckets !== undefined)
+    return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() !== true || stats.size < SHORT) return undefined;
   return new LongFile({ place: path, format: input, market, keep, map }, stats.size, options);

@@ -4,30 +4,19 @@ import { Totals } from "../../book/index.ts";
 import {
   type BucketWriter,
   bucketWriter,
-  writerFor,
-  groupWriter,
   marketHeader,
   packageVersion,
   type PricedRow,
-  type ResultWriter,
 } from "../../output/formats/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, PeekableTrades, SAMPLE_SIZE } from "../expected-work.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
-import { tableWriter } from "../format/table.ts";
 import { type OpenInput, openInput } from "../input.ts";
-import {
-  isRunFolder,
-  openOutput,
-  outputToFile,
-  type Output,
-  type OutputFormat,
-  chooseOutputFormat,
-  tableOptions,
-} from "../output.ts";
+import { isRunFolder, openOutput, outputToFile, type Output, targetsOf } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { pricingOptionsOf } from "../options.ts";
+import { ResultFiles } from "../result-files.ts";
 import { summaryLines } from "../summary.ts";
 import { longFileOf, priceLongFile } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
@@ -44,7 +33,10 @@ export async function price(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
-  if (isRunFolder(options.output)) {
+  const folder = options.outputs?.find(isRunFolder);
+  if (folder !== undefined) {
+    if (options.outputs!.length > 1)
+      throw new CliError(`--output ${folder} is a run in parts, which has no output beside it: merge it into files`);
     if (options.groupBy !== undefined)
       throw new CliError(
         "--group-by: a run in parts is grouped when it is merged: feynkac merge FOLDER/ --group-by desk",
@@ -52,15 +44,16 @@ export async function price(
     if (options.buckets !== undefined)
       throw new CliError("--buckets: not of a run in parts; write --output FILE, or --greeks buckets alone");
     const { priceInChunks } = await import("./price-run.ts");
-    return priceInChunks(path, options.output, options, { terminal, signal, openEngine });
+    return priceInChunks(path, folder, options, { terminal, signal, openEngine });
   }
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const { market: marketPath, inputFormat, keep, map } = options;
-  const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
-  await using file = longFileOf(path, format, options);
+  const targets = targetsOf(options.format, options.outputs, terminal.stdout);
+  await using file = longFileOf(path, targets, options);
   if (file !== undefined && (await file.isLong())) {
     await using engine = await openEngine(options, () => file.work);
-    const output = await openOutput(options.output, terminal.stdout);
+    const [{ path: to, format }] = targets;
+    const output = await openOutput(to, terminal.stdout);
     try {
       const status = await priceLongFile({ file, engine, output, format, options, terminal, signal });
       if (status !== undefined) return status;
@@ -74,13 +67,13 @@ export async function price(
   const input = { ...opened, trades };
   try {
     await using engine = await openEngine(options, async () => (await file?.work) ?? workOfInput(input, options));
-    const output = await openOutput(options.output, terminal.stdout);
+    const files = await ResultFiles.open(targets, options, terminal.stdout);
     try {
       const reporter = options.report === undefined ? undefined : await startReport(options.report, path);
       const buckets = options.buckets === undefined ? undefined : await startBuckets(options.buckets, input);
-      return await run({ input, engine, output, format, options, terminal, signal, reporter, buckets });
+      return await run({ input, engine, files, options, terminal, signal, reporter, buckets });
     } catch (error) {
-      await output.discard();
+      await files.discard();
       throw error;
     }
   } finally {
@@ -105,8 +98,7 @@ async function workOfInput(
 interface Run {
   readonly input: OpenInput;
   readonly engine: Engine;
-  readonly output: Output;
-  readonly format: OutputFormat;
+  readonly files: ResultFiles;
   readonly options: PriceOptions;
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
@@ -168,8 +160,7 @@ async function startReport(file: string, path: string): Promise<Reporter> {
 }
 
 async function run(given: Run): Promise<number> {
-  const { input, engine, output, format: name, options, terminal, signal, reporter, buckets } = given;
-  const format = resultWriterOf(name, options, output);
+  const { input, engine, files, options, terminal, signal, reporter, buckets } = given;
   const { groupBy } = options;
   const totals = new Totals({ groupBy });
   const bar = new ProgressBar(terminal.stderr);
@@ -180,16 +171,8 @@ async function run(given: Run): Promise<number> {
   try {
     const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
-    await output.write(
-      await format.begin({
-        asOf,
-        device: engine.device,
-        scenarios,
-        sensitivityErrors,
-        tags,
-        ...marketHeader(input.market),
-      }),
-    );
+    const about = { asOf, device: engine.device, scenarios, sensitivityErrors, tags };
+    await files.begin({ ...about, ...marketHeader(input.market) });
     const run = { ...pricingOptionsOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
@@ -199,21 +182,17 @@ async function run(given: Run): Promise<number> {
         reporter?.add(row);
       }
       if (buckets !== undefined) await buckets.output.write(buckets.writer.rows(rows));
-      const part = format.rows(rows);
-      if (part.length === 0) continue;
-      bar.clear();
-      await output.write(part);
+      await files.add(rows, () => bar.clear());
     }
     bar.clear();
-    await output.write(format.end(totals.report));
     if (buckets !== undefined) await buckets.output.write(buckets.writer.end());
+    await files.end(totals.report);
   } catch (error) {
     await buckets?.output.discard();
     throw error;
   } finally {
     bar.clear();
   }
-  await output.commit();
   await buckets?.output.commit();
   const seconds = (performance.now() - started) / 1000;
   await reporter?.write(given, seconds);
@@ -241,14 +220,4 @@ class Pairing implements AsyncIterable<ParsedTrade> {
     const trades = this.#waiting.splice(0, results.length);
     return results.map((result, i) => ({ trade: trades[i], result }));
   }
-}
-
-/** Returns the writer of an output format. Formats with one table have that of groups, if these are asked for. */
-export function resultWriterOf(
-  name: OutputFormat,
-  { rows, groupBy }: Pick<PriceOptions, "rows" | "groupBy">,
-  { sink }: Output,
-): ResultWriter {
-  if (name === "table") return tableWriter(tableOptions(rows, sink));
-  return groupBy === undefined || name === "json" ? writerFor(name) : groupWriter(name, groupBy);
 }

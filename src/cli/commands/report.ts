@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { type AnyTrade, type ParsedTrade, parseJson, readTrades, readWholeBook } from "../../book/index.ts";
 import { packageVersion } from "../../output/formats/index.ts";
 import {
@@ -10,9 +10,10 @@ import {
   ReportSummary,
 } from "../../output/report/index.ts";
 import type { StoredResults } from "../../output/report/index.ts";
-import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
+import { inFile, readWholeFile } from "../whole-file.ts";
 
 /** The options of the command `feynkac report`. */
 export interface ReportOptions {
@@ -26,14 +27,16 @@ export interface ReportOptions {
  * CliError | BookError input that cannot be used
  */
 export async function report(path: string, { book, output }: ReportOptions, terminal: Terminal): Promise<number> {
-  const written = await readResults(path);
-  const trades = book === undefined ? undefined : readBookFile(book);
+  const written = await inFile(path, () => readResults(path));
+  const trades = book === undefined ? undefined : await inFile(book, () => readBookFile(book));
   if (trades !== undefined && trades.length !== written.results.length)
     throw new CliError(
       `${book} has ${trades.length} trades, and ${path} ${written.results.length} results: they do not belong together`,
     );
   const summary = new ReportSummary();
-  written.results.forEach((result, i) => summary.add(tradeOf(trades?.[i], result.id, i), result));
+  written.results.forEach((result, i) =>
+    summary.add(tradeOf(trades?.[i], result.id, i, `${path} and ${book}`), result),
+  );
   const inputs = [path, ...(book === undefined ? [] : [book])];
   const run: ReportProvenance = {
     title: `Report on ${book ?? path}`,
@@ -72,30 +75,26 @@ export async function sha256Of(path: string): Promise<string | undefined> {
  * Returns the trade that a result belongs to; undefined if the trade could not be read. @throws CliError if the ids
  * differ
  */
-function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: number): AnyTrade | undefined {
+function tradeOf(
+  parsed: ParsedTrade | undefined,
+  id: string | null,
+  place: number,
+  files: string,
+): AnyTrade | undefined {
   if (parsed === undefined || !parsed.ok) return undefined;
   if (parsed.trade.id !== id)
     throw new CliError(
-      `result ${place + 1} is of ${id ?? "a trade without a name"}, and trade ${place + 1} is ${parsed.trade.id}: the book is another one`,
+      `${files}: result ${place + 1} is of ${id ?? "a trade without a name"}, and trade ${place + 1} is ${parsed.trade.id}: the book is another one`,
     );
   return parsed.trade;
 }
 
 async function readResults(path: string): Promise<StoredResults> {
-  const bytes = readWhole(path);
+  const bytes = readWholeFile(path);
   if (bytes.subarray(0, 4).toString("latin1") !== "PAR1") return readJsonResults(bytes.toString("utf8"));
   return readParquetResults(new Uint8Array(bytes).buffer);
 }
 
 function readBookFile(path: string): readonly ParsedTrade[] {
-  return [...readTrades(readWholeBook(parseJson(readWhole(path).toString("utf8"))))];
-}
-
-function readWhole(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : reasonOf(cause)}`, { cause });
-  }
+  return [...readTrades(readWholeBook(parseJson(readWholeFile(path).toString("utf8"))))];
 }

@@ -26,8 +26,10 @@ export async function submit(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const { output, queue, maxWorkers, priority: level, share } = options;
-  if (!isRunFolder(output)) throw new CliError("submit writes a run in parts: --output FOLDER/ or s3://BUCKET/PREFIX");
+  const { outputs = [], queue, maxWorkers, priority: level, share } = options;
+  const [output, ...others] = outputs;
+  if (output === undefined || others.length > 0 || !isRunFolder(output))
+    throw new CliError("submit writes a run in parts: --output FOLDER/ or s3://BUCKET/PREFIX");
   const [runs, cluster] = await Promise.all([
     import("../../service/runs/index.ts"),
     import("../../service/cluster/index.ts"),

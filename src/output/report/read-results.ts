@@ -1,6 +1,6 @@
 /** Reads results that `feynkac price` has written, for a report. */
 import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } from "../../book/index.ts";
-import { parseJson, type RandomAccess } from "../../book/index.ts";
+import { asParquet, parseJson, type RandomAccess } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 
 /** The results that a file contains, with the device and the scenarios that it names. */
@@ -19,6 +19,8 @@ export function readJsonResults(text: string): StoredResults {
   if (typeof value !== "object" || value === null || !Array.isArray(value.results) || value.device === undefined)
     throw new BookError("", `${FORMS}; this JSON has no results`);
   const { asOf, device, scenarios, results } = value as BookReport;
+  const other = results.findIndex((row) => typeof (row as Partial<TradeResult> | null)?.status !== "string");
+  if (other !== -1) throw new BookError(`results[${other}]`, `${FORMS}; this one has no "status"`);
   return { asOf, device, scenarios, results };
 }
 
@@ -26,9 +28,11 @@ export function readJsonResults(text: string): StoredResults {
 export async function readParquetResults(file: RandomAccess): Promise<StoredResults> {
   const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");
-  const metadata = await parquetMetadataAsync(file);
+  const metadata = await asParquet(() => parquetMetadataAsync(file));
   const known = new Map(metadata.key_value_metadata?.map(({ key, value }) => [key, value ?? ""]));
-  const rows = (await parquetReadObjects({ file, metadata, compressors })) as Readonly<Record<string, unknown>>[];
+  const rows: readonly Readonly<Record<string, unknown>>[] = await asParquet(() =>
+    parquetReadObjects({ file, metadata, compressors }),
+  );
   if (rows.some((row) => typeof row["status"] !== "string"))
     throw new BookError("", `${FORMS}; this table has other columns`);
   const scenarios = parsed<Scenarios>(known.get("feynkac.scenarios"));
