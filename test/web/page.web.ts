@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser())("the page", () => {
     await page.getByRole("button", { name: "Terms" }).click();
     await page.waitForSelector(".form-row.wrong");
     expect(await page.locator(".form-row.wrong").innerText()).toContain("expected a positive number");
-    await page.getByLabel("strike", { exact: true }).fill("80");
+    await page.getByLabel("Strike, EUR", { exact: true }).fill("80");
     await page.waitForFunction(() => document.querySelector(".form-row.wrong") === null);
     await page.getByRole("button", { name: "Result" }).click();
     await page.waitForSelector('[data-testid="result"]');

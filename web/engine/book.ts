@@ -11,7 +11,8 @@ import {
   type TradeResult,
   underlyingsOf,
 } from "../../src/book/index.ts";
-import type { Edit, LoadedBook } from "./protocol.ts";
+import { changesOf } from "./changes.ts";
+import type { Change, Edit, LoadedBook } from "./protocol.ts";
 import type { ReadBook } from "./read.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -21,6 +22,9 @@ export class SessionBook {
   readonly results: (TradeResult | undefined)[];
   readonly parsed: ParsedTrade[];
   readonly entries: unknown[];
+  /** Whether a trade's result is missing, or that of before an edit. */
+  readonly stale: boolean[];
+  readonly #loaded: Plain;
   #written: Plain;
   #header: BookHeader;
 
@@ -29,6 +33,8 @@ export class SessionBook {
     this.entries = entries;
     this.parsed = parsed;
     this.results = new Array<undefined>(parsed.length).fill(undefined);
+    this.stale = new Array<boolean>(parsed.length).fill(true);
+    this.#loaded = { ...header, trades: [...entries] };
     this.#written = header;
     this.#header = readHeader(header);
   }
@@ -51,31 +57,62 @@ export class SessionBook {
     return { ...this.#written, trades: this.entries };
   }
 
-  /** Carries an edit out. Returns the places of the trades that have to be priced again. @throws BookError */
-  edit(edit: Edit): number[] {
+  /** How the book differs from what was loaded. */
+  get changes(): Change[] {
+    return changesOf(this.#loaded, this.written);
+  }
+
+  /** The places of the trades that have to be priced. */
+  get stalePlaces(): number[] {
+    return this.stale.flatMap((isStale, place) => (isStale ? [place] : []));
+  }
+
+  /** Carries an edit out, and returns the one that takes it back. @throws BookError */
+  edit(edit: Edit): Edit {
     switch (edit.kind) {
-      case "trade":
-        return this.#editTrade(edit.place, edit.value);
-      case "remove":
-        this.entries.splice(edit.place, 1);
-        this.parsed.splice(edit.place, 1);
-        this.results.splice(edit.place, 1);
-        return [];
-      case "header":
-        return this.#editHeader(edit.path, edit.value);
+      case "trade": {
+        const { place } = edit;
+        const isNew = place >= this.entries.length;
+        const before = this.entries[place];
+        this.#editTrade(place, edit.value);
+        return isNew ? { kind: "remove", place } : { kind: "trade", place, value: before };
+      }
+      case "insert":
+        this.#splice(edit.place, 0, [edit.value]);
+        this.#editTrade(edit.place, edit.value);
+        return { kind: "remove", place: edit.place };
+      case "remove": {
+        const value = this.entries[edit.place];
+        this.#splice(edit.place, 1, []);
+        return { kind: "insert", place: edit.place, value };
+      }
+      case "header": {
+        const { path } = edit;
+        const before = path.reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], this.#written);
+        this.#editHeader(path, edit.value);
+        return { kind: "header", path, value: before };
+      }
       default:
         return edit satisfies never;
     }
   }
 
-  #editTrade(place: number, value: unknown): number[] {
+  #splice(place: number, count: number, values: readonly unknown[]): void {
+    const unread: ParsedTrade[] = values.map((value) => this.#read(value, place));
+    this.entries.splice(place, count, ...values);
+    this.parsed.splice(place, count, ...unread);
+    this.results.splice(place, count, ...values.map(() => undefined));
+    this.stale.splice(place, count, ...values.map(() => true));
+  }
+
+  #editTrade(place: number, value: unknown): void {
     const parsed = this.#read(value, place);
     const twin = this.parsed.findIndex(
       (one, i) => i !== place && idOf(one) !== undefined && idOf(one) === idOf(parsed),
     );
     this.entries[place] = value;
     this.parsed[place] = twin < 0 ? parsed : this.#readTwice(value, place, twin);
-    return [place];
+    this.stale[place] = true;
   }
 
   /** A header knows which names it has seen; that of the trade before the edit is not to count. */
@@ -90,7 +127,7 @@ export class SessionBook {
     return header.readEntry(value, place);
   }
 
-  #editHeader(path: readonly (string | number)[], value: unknown): number[] {
+  #editHeader(path: readonly (string | number)[], value: unknown): void {
     const written = withValue(this.#written, path, value) as Plain;
     const header = readHeader(written);
     this.#written = written;
@@ -102,13 +139,11 @@ export class SessionBook {
         : part === "market" && of === "rates"
           ? (trade: AnyTrade): boolean => currencyOf(trade) === name
           : () => true;
-    const places: number[] = [];
     for (const [place, before] of this.parsed.entries()) {
       if (before.ok && !isAffected(before.trade)) continue;
       this.parsed[place] = header.readEntry(this.entries[place], place);
-      places.push(place);
+      this.stale[place] = true;
     }
-    return places;
   }
 }
 

@@ -100,6 +100,7 @@ export type ExportFormat = "csv" | "parquet" | "json" | "ndjson" | "book";
 /** An edit of the book: of one trade (`place`), of a new one at the end, or of what stands outside the trades. */
 export type Edit =
   | { readonly kind: "trade"; readonly place: number; readonly value: unknown }
+  | { readonly kind: "insert"; readonly place: number; readonly value: unknown }
   | { readonly kind: "remove"; readonly place: number }
   | { readonly kind: "header"; readonly path: readonly (string | number)[]; readonly value: unknown };
 
@@ -108,7 +109,8 @@ export interface Calls {
   open(choice: DeviceChoice): OpenedDevice;
   load(files: readonly GivenFile[]): LoadedBook;
   price(choice: RunChoice): RunEnd;
-  edit(change: { readonly edit: Edit; readonly run: RunChoice }): { readonly book: LoadedBook; readonly end: RunEnd };
+  edit(change: { readonly edit: Edit; readonly run: RunChoice }): RunEnd;
+  changes(nothing: undefined): readonly Change[];
   detail(place: number): TradeDetail;
   schema(nothing: undefined): unknown;
   export(format: ExportFormat): ExportedFile;
@@ -136,8 +138,28 @@ export type CallName = keyof Calls;
 export type Argument<N extends CallName> = Parameters<Calls[N]>[0];
 export type Answer<N extends CallName> = ReturnType<Calls[N]>;
 
+/** An edit that has been carried out, and is about to be priced. */
+export interface Edited {
+  readonly book: LoadedBook;
+  /** The edit that takes it back. */
+  readonly inverse: Edit;
+  /** The trades whose results are those of before. */
+  readonly stale: Int32Array;
+}
+
+/** A difference between the book and what was loaded. */
+export interface Change {
+  /** The trade's name, or the part of the book, such as "market". */
+  readonly of: string;
+  /** The field in words of the format, such as `barriers[0].level`; empty for a whole trade. */
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
 /** What comes while a call is under way. */
 export type Event =
+  | { readonly kind: "edited"; readonly edited: Edited }
   | { readonly kind: "rows"; readonly block: RowBlock }
   | { readonly kind: "progress"; readonly done: number; readonly total: number };
 

@@ -17,7 +17,7 @@ import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import { Pricer } from "./pricer.ts";
 import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
-import type { Calls, DeviceChoice, Edit, Event, GivenFile, LoadedBook, OpenedDevice } from "./protocol.ts";
+import type { Calls, Change, DeviceChoice, Edit, Event, GivenFile, LoadedBook, OpenedDevice } from "./protocol.ts";
 import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
 import { readFiles } from "./read.ts";
 import { rowBlock } from "./rows.ts";
@@ -75,22 +75,20 @@ export class EngineSession implements Session {
 
   async price(choice: RunChoice, context: CallContext): Promise<RunEnd> {
     const book = this.#loaded();
-    return this.#run(
-      book,
-      book.parsed.map((_, place) => place),
-      choice,
-      context,
-    );
+    book.stale.fill(true);
+    return this.#run(book, choice, context);
   }
 
-  async edit(
-    { edit, run }: { readonly edit: Edit; readonly run: RunChoice },
-    context: CallContext,
-  ): Promise<{ readonly book: LoadedBook; readonly end: RunEnd }> {
+  async edit({ edit, run }: { readonly edit: Edit; readonly run: RunChoice }, context: CallContext): Promise<RunEnd> {
     const book = this.#loaded();
-    const places = book.edit(edit);
-    const end = await this.#run(book, places, run, context);
-    return { book: book.info, end };
+    const inverse = book.edit(edit);
+    const stale = Int32Array.from(book.stalePlaces);
+    context.tell({ kind: "edited", edited: { book: book.info, inverse, stale } });
+    return this.#run(book, run, context);
+  }
+
+  async changes(): Promise<readonly Change[]> {
+    return this.#loaded().changes;
   }
 
   async detail(place: number): Promise<TradeDetail> {
@@ -132,15 +130,14 @@ export class EngineSession implements Session {
     return play(request, device, signal);
   }
 
-  /** Prices the trades at some places, and tells the page of each block. */
-  async #run(
-    book: SessionBook,
-    places: readonly number[],
-    choice: RunChoice,
-    { signal, tell }: CallContext,
-  ): Promise<RunEnd> {
+  /**
+   * Prices the trades whose results are missing or those of before an edit, also of an edit whose run was cancelled, and
+   * tells the page of each block.
+   */
+  async #run(book: SessionBook, choice: RunChoice, { signal, tell }: CallContext): Promise<RunEnd> {
     const { device, precision, choice: chosen } = await this.#device();
     const started = performance.now();
+    const places = book.stalePlaces;
     const total = places.length;
     let done = 0;
     // The first prices of a small book are shown before its last ones are there.
@@ -150,8 +147,12 @@ export class EngineSession implements Session {
     const options = { ...rest, accuracy: aim, ...batchSize, device, precision: chosen.precision, signal };
     const trades = places.map((place) => book.parsed[place]);
     for await (const results of priceTrades(trades, book.context, options)) {
+      signal.throwIfAborted();
       const block = places.slice(done, done + results.length);
-      results.forEach((result, i) => (book.results[block[i]] = atPlace(result, done + i, block[i])));
+      results.forEach((result, i) => {
+        book.results[block[i]] = atPlace(result, done + i, block[i]);
+        book.stale[block[i]] = false;
+      });
       const rows = rowBlock(block, book.parsed, book.results);
       tell({ kind: "rows", block: rows }, [rows.places.buffer, rows.numbers.buffer, rows.status.buffer]);
       done += results.length;

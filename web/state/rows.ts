@@ -8,12 +8,15 @@ export const STATUS = { priced: 0, warned: 1, failed: 2, pending: 3 } as const;
 export class Rows {
   readonly length: number;
   readonly status: Uint8Array;
+  /** 1 where a row shows what was computed before an edit. */
+  readonly stale: Uint8Array;
   readonly #numbers: Readonly<Record<NumberName, Float64Array>>;
   readonly #texts: Readonly<Record<TextName, string[]>>;
 
   constructor(length: number) {
     this.length = length;
     this.status = new Uint8Array(length).fill(STATUS.pending);
+    this.stale = new Uint8Array(length);
     this.#numbers = Object.fromEntries(
       NUMBERS.map((name) => [name, new Float64Array(length).fill(Number.NaN)]),
     ) as Record<NumberName, Float64Array>;
@@ -39,20 +42,36 @@ export class Rows {
     for (let i = 0; i < places.length; i++) {
       const row = places[i];
       this.status[row] = status[i];
+      this.stale[row] = 0;
       for (let k = 0; k < NUMBERS.length; k++) this.#numbers[NUMBERS[k]][row] = numbers[i * NUMBERS.length + k];
       for (const name of TEXTS) this.#texts[name][row] = texts[name][i];
     }
   }
 
-  /** A copy with more rows, or with one row less. */
-  resized(length: number, without?: number): Rows {
+  /** Marks the rows whose results are those of before an edit. */
+  setStale(places: Int32Array): void {
+    for (const place of places) this.stale[place] = 1;
+  }
+
+  /** A copy with an empty row at a place. */
+  withRow(place: number): Rows {
+    return this.#copied(this.length + 1, (row) => (row < place ? row : row + 1));
+  }
+
+  /** A copy without the row at a place. */
+  withoutRow(place: number): Rows {
+    return this.#copied(this.length - 1, (row) => (row === place ? -1 : row < place ? row : row - 1));
+  }
+
+  #copied(length: number, placeOf: (row: number) => number): Rows {
     const copy = new Rows(length);
-    for (let row = 0, to = 0; row < this.length && to < length; row++) {
-      if (row === without) continue;
+    for (let row = 0; row < this.length; row++) {
+      const to = placeOf(row);
+      if (to < 0) continue;
       copy.status[to] = this.status[row];
+      copy.stale[to] = this.stale[row];
       for (const name of NUMBERS) copy.#numbers[name][to] = this.#numbers[name][row];
       for (const name of TEXTS) copy.#texts[name][to] = this.#texts[name][row];
-      to++;
     }
     return copy;
   }

@@ -4,7 +4,7 @@ import { Engine, EngineError } from "../engine/client.ts";
 import type { DeviceChoice, Edit, ExportFormat, GivenFile, LoadedBook, OpenedDevice } from "../engine/protocol.ts";
 import type { Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
 import { PLAYS } from "../examples/plays.ts";
-import type { Schema } from "../views/schema-form.tsx";
+import type { Schema } from "../form/schema.ts";
 import { type Line, linesOf, Rows, type View } from "./rows.ts";
 
 export const engine = new Engine(
@@ -40,6 +40,9 @@ export const rows = signal(new Rows(0));
 /** Counts blocks of results, so that what shows rows knows that they have changed. */
 export const version = signal(0);
 export const selected = signal<number | undefined>(undefined);
+/** Edits that take back what was edited, the last one last, and those that carry it out again. */
+export const undos = signal<readonly Edit[]>([]);
+export const redos = signal<readonly Edit[]>([]);
 export const detail = signal<TradeDetail | undefined>(undefined);
 export const view = signal<View>({
   filter: "",
@@ -87,6 +90,7 @@ export async function openFiles(files: readonly GivenFile[]): Promise<void> {
     batch(() => {
       problem.value = undefined;
       book.value = loaded;
+      undos.value = redos.value = [];
       rows.value = new Rows(loaded.trades);
       selected.value = undefined;
       detail.value = undefined;
@@ -108,23 +112,62 @@ export function openPlain(name: string, value: unknown): Promise<void> {
 export async function price(): Promise<void> {
   const total = book.value?.trades ?? 0;
   if (book.value === undefined) return;
+  rows.value.setStale(Int32Array.from({ length: total }, (_, place) => place));
+  version.value++;
   await running(total, async (signal) => engine.call("price", runChoice.value, { signal, onEvent: hear }));
 }
 
+/** Edits of one field within so many milliseconds, as digits are typed, are taken back together. */
+const TOGETHER = 1000;
+let lastEdit = { of: "", time: 0 };
+
 /** Carries out an edit, and prices what depends on it. */
-export async function editBook(edit: Edit): Promise<void> {
-  const before = rows.value.length;
-  const grows = edit.kind === "trade" && edit.place >= before;
-  if (grows) rows.value = rows.value.resized(before + 1);
-  if (edit.kind === "remove") {
-    rows.value = rows.value.resized(before - 1, edit.place);
-    selected.value = Math.min(edit.place, before - 2);
-  }
-  await running(0, async (signal) => {
-    const { book: changed, end } = await engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hear });
-    book.value = changed;
-    return end;
+export function editBook(edit: Edit): Promise<void> {
+  const of = edit.kind === "header" ? edit.path.join(".") : `${edit.kind} ${edit.place}`;
+  const joins = edit.kind !== "remove" && of === lastEdit.of && performance.now() - lastEdit.time < TOGETHER;
+  lastEdit = { of, time: performance.now() };
+  return carryOut(edit, (inverse) => {
+    if (!joins || undos.value.length === 0) undos.value = [...undos.value, inverse];
+    redos.value = [];
   });
+}
+
+/** Takes the last edit back. */
+export async function undo(): Promise<void> {
+  const last = undos.value.at(-1);
+  if (last === undefined) return;
+  undos.value = undos.value.slice(0, -1);
+  lastEdit = { of: "", time: 0 };
+  await carryOut(last, (inverse) => (redos.value = [...redos.value, inverse]));
+}
+
+/** Carries the edit out again that was taken back last. */
+export async function redo(): Promise<void> {
+  const last = redos.value.at(-1);
+  if (last === undefined) return;
+  redos.value = redos.value.slice(0, -1);
+  await carryOut(last, (inverse) => (undos.value = [...undos.value, inverse]));
+}
+
+async function carryOut(edit: Edit, keep: (inverse: Edit) => void): Promise<void> {
+  const hearEdit = (event: Event): void => {
+    if (event.kind !== "edited") return hear(event);
+    const { book: changed, inverse, stale } = event.edited;
+    batch(() => {
+      if (edit.kind === "insert") rows.value = rows.value.withRow(edit.place);
+      if (edit.kind === "remove") rows.value = rows.value.withoutRow(edit.place);
+      if (edit.kind === "trade" && edit.place >= rows.value.length) rows.value = rows.value.withRow(edit.place);
+      if (edit.kind !== "header") selected.value = Math.min(edit.place, rows.value.length - 1);
+      rows.value.setStale(stale);
+      version.value++;
+      book.value = changed;
+      keep(inverse);
+    });
+    void loadDetail();
+  };
+  await running(0, async (signal) =>
+    engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hearEdit }),
+  );
   await loadDetail();
 }
 
@@ -135,6 +178,7 @@ export function cancel(): void {
 async function running(total: number, work: (signal: AbortSignal) => Promise<RunEnd>): Promise<void> {
   controller?.abort(new DOMException("another run", "AbortError"));
   const own = (controller = new AbortController());
+  const before = run.value;
   run.value = { state: "running", done: 0, total };
   try {
     const end = await work(own.signal);
@@ -146,7 +190,7 @@ async function running(total: number, work: (signal: AbortSignal) => Promise<Run
     if (selected.value === undefined && rows.value.length > 0) select(0);
   } catch (error) {
     if (own !== controller) return;
-    run.value = { state: "cancelled" };
+    run.value = own.signal.aborted ? { state: "cancelled" } : before;
     if (!own.signal.aborted) problem.value = problemOf("The book cannot be priced", error);
   }
 }
@@ -155,7 +199,8 @@ function hear(event: Event): void {
   if (event.kind === "rows") {
     rows.value.put(event.block);
     version.value++;
-  } else if (run.value.state === "running") run.value = { state: "running", done: event.done, total: event.total };
+  } else if (event.kind === "progress" && run.value.state === "running")
+    run.value = { state: "running", done: event.done, total: event.total };
 }
 
 export function select(row: number): void {
@@ -192,7 +237,6 @@ export async function addTrade(): Promise<void> {
     exercise: "american",
     quantity: 1,
   };
-  selected.value = place;
   await editBook({ kind: "trade", place, value });
 }
 

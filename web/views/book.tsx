@@ -4,6 +4,7 @@ import { shareBook } from "../state/address.ts";
 import { EXAMPLES, openExample } from "../state/examples.ts";
 import { addTrade, book, openFiles } from "../state/store.ts";
 import { Detail } from "./detail.tsx";
+import { History } from "./history.tsx";
 import { Menu } from "./menu.tsx";
 import { Summary } from "./summary.tsx";
 import { ResultsTable } from "./table.tsx";
@@ -22,6 +23,7 @@ export function BookView(): VNode {
           </p>
         </div>
         <div class="spacer" />
+        <History />
         <label class="button primary">
           Open files …
           <input type="file" multiple accept=".json,.csv,.ndjson,.jsonl,.parquet" onChange={opened} />

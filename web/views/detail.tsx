@@ -7,7 +7,9 @@ import type { Chart } from "../../src/output/charts/index.ts";
 import { book, detail, editBook, engine, loadSchema, rows, run, schema, tab } from "../state/store.ts";
 import { ChartView } from "./chart.tsx";
 import { MarketForm } from "./market.tsx";
-import { type Schema, SchemaForm } from "./schema-form.tsx";
+import { Form } from "../form/form.tsx";
+import { asProduct, contextOf, productForms, productOf } from "../form/products.ts";
+import type { Plain } from "../form/schema.ts";
 
 const PARTS = ["Result", "Terms", "Market"] as const;
 type Part = (typeof PARTS)[number];
@@ -127,30 +129,54 @@ function SmallPicture(): VNode | null {
   );
 }
 
-/** The trade's own schema: that of several underlyings if it has some. */
-function schemaOf(value: unknown): Schema | undefined {
-  const forms = schema.value?.properties?.["trades"]?.items?.anyOf;
-  return forms?.find((form) => "underlyings" in (value as object) === "underlyings" in (form.properties ?? {}));
-}
-
 function Terms(): VNode | null {
   useEffect(() => void loadSchema(), []);
-  if (detail.value === undefined) return null;
-  const { place, input, result } = detail.value;
-  const form = schemaOf(input ?? {});
-  if (form === undefined) return <p class="about">Reading …</p>;
+  const trades = schema.value?.properties?.["trades"]?.items;
+  if (detail.value === undefined || book.value === undefined) return null;
+  if (trades === undefined) return <p class="about">Reading …</p>;
+  const { place, result } = detail.value;
+  const input = (detail.value.input ?? {}) as Plain;
+  const forms = productForms(trades);
+  const product = productOf(forms, input);
+  const context = contextOf(book.value.header, input);
+  const change = (value: unknown): void => void editBook({ kind: "trade", place, value });
   const error = result?.status === "error" ? result.error : undefined;
   const path = (error?.path ?? "").replace(/^(?:trades\[\d+\]\.?|(?:line|row) \d+(?:: )?)/, "");
   return (
     <div class="terms">
-      <SchemaForm
-        schema={form}
+      <label class="form-row">
+        <span class="name">Product</span>
+        <select
+          class="what"
+          value={product.mark}
+          onChange={({ currentTarget: { value: mark } }) => {
+            const chosen = Object.values(forms)
+              .flat()
+              .find((form) => form.mark === mark);
+            if (chosen !== undefined) change(asProduct(chosen, input, context));
+          }}
+        >
+          {Object.entries(forms).map(([group, products]) => (
+            <optgroup key={group} label={group}>
+              {products.map(({ mark, label }) => (
+                <option key={mark} value={mark}>
+                  {label}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      <Form
+        key={`${place} ${product.mark}`}
+        schema={product.schema}
         name="trade"
         value={input}
-        error={error === undefined ? undefined : { path, message: error.message }}
-        onChange={(value) => void editBook({ kind: "trade", place, value })}
+        context={context}
+        error={error === undefined ? undefined : { path, message: withoutPath(error.message, error.path) }}
+        onChange={change}
       />
-      <Strike input={input} place={place} />
+      {product.mark === "payoff" && <Strike input={input} place={place} />}
       <button
         type="button"
         class="button"
@@ -161,6 +187,11 @@ function Terms(): VNode | null {
       </button>
     </div>
   );
+}
+
+/** The message of an error without the place that it begins with: it stands there. */
+function withoutPath(message: string, path: string | undefined): string {
+  return path !== undefined && message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }
 
 /** A slider for what is asked most: what if the strike were another? */

@@ -1,5 +1,6 @@
 /** The market of the book: spots, volatilities and rates to edit; only trades that depend on them are priced again. */
 import type { VNode } from "preact";
+import { NumberInput } from "../form/inputs.tsx";
 import { book, editBook } from "../state/store.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -22,6 +23,7 @@ export function MarketForm(): VNode | null {
           <Quote
             label="Spot"
             unit={String(underlying["currency"])}
+            above={0}
             value={underlying["spot"]}
             onChange={(value) => edit(["underlyings", name, "spot"], value)}
           />
@@ -29,6 +31,7 @@ export function MarketForm(): VNode | null {
             label="Volatility"
             unit="% per √year"
             scale={100}
+            minimum={0}
             value={underlying["volatility"]}
             onChange={(value) => edit(["underlyings", name, "volatility"], value)}
           />
@@ -55,31 +58,27 @@ interface QuoteProps {
   readonly label: string;
   readonly unit: string;
   readonly scale?: number;
+  readonly above?: number;
+  readonly minimum?: number;
   readonly value: unknown;
   readonly onChange: (value: number) => void;
 }
 
-function Quote({ label, unit, scale = 1, value, onChange }: QuoteProps): VNode {
+function Quote({ label, unit, scale = 1, above, minimum, value, onChange }: QuoteProps): VNode {
   if (typeof value !== "number")
     return (
-      <p class="field">
-        <span>{label}</span>
+      <p class="form-row">
+        <span class="name">{label}</span>
         <span class="about">{formOf(value)}</span>
       </p>
     );
   return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="number"
-        step="any"
-        value={String(Number((value * scale).toPrecision(10)))}
-        onChange={({ currentTarget: { valueAsNumber } }) => {
-          if (Number.isFinite(valueAsNumber)) onChange(valueAsNumber / scale);
-        }}
-      />
-      <small>{unit}</small>
-    </label>
+    <div class="form-row">
+      <span class="name">{label}</span>
+      <div class="what">
+        <NumberInput {...{ label, unit, scale, value, onChange, above, minimum }} />
+      </div>
+    </div>
   );
 }
 

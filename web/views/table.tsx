@@ -186,7 +186,7 @@ function TradeRow({ row, index, place, decimals }: RowProps): VNode {
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected.value === row}
-      class={`row ${status === STATUS.failed ? "failed" : status === STATUS.warned ? "warned" : ""}`}
+      class={`row ${rows.value.stale[row] === 1 ? "stale " : ""}${status === STATUS.failed ? "failed" : status === STATUS.warned ? "warned" : ""}`}
       style={place}
       title={note}
       onClick={() => select(row)}
