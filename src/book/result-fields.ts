@@ -57,6 +57,7 @@ export const FIGURE_FIELDS = {
   nodeSensitivities: "json",
   quoteSensitivities: "json",
   fx: "json",
+  states: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
 
 /** The fields of a result's numbers in the reporting currency, behind `reporting.`, without those by currency pair. */

@@ -87,6 +87,21 @@ export interface Bucket {
 export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {
   /** The figures of an option on a currency pair. */
   readonly fx?: PairFigures;
+  /**
+   * The states of a structured product by name, and as `stop()` whether it has ended: 1 for yes, on average the
+   * probability. Absent for products with early rights.
+   */
+  readonly states?: Readonly<Record<string, StateOutlook>>;
+}
+
+/** A state of a structured product. */
+export interface StateOutlook {
+  /** Its value after today's events. */
+  readonly now: number;
+  /** Its mean at the end of the product, under the measure of pricing: of a flag the probability. */
+  readonly expected: number;
+  /** An estimated bound of the error of `expected`; null where it could not be computed. */
+  readonly errorEstimate: number | null;
 }
 
 /** The figures of an option on a currency pair, for one unit of its first currency. */

@@ -15,6 +15,8 @@ export interface ScriptedSettings {
   readonly scalars: readonly Column[];
   /** The numbers of each date, [columns][dates], in the order of `Program.columns`. */
   readonly dated: readonly (readonly Column[])[];
+  /** The index of the carried number that is returned at the end of a path, in place of what was paid. */
+  readonly reads?: Column;
   /** The number of model steps between dates, 1 by default. */
   readonly substeps?: number;
 }
@@ -28,7 +30,7 @@ export interface ScriptedSettings {
  * @throws ShapeError for columns that do not fit the program
  */
 export function scripted(settings: ScriptedSettings): PathProduct {
-  const { program, running, scalars, dated, substeps = 1 } = settings;
+  const { program, running, scalars, dated, reads, substeps = 1 } = settings;
   checkCount("running", running.length, program.running);
   checkCount("scalars", scalars.length, program.scalars.length);
   checkCount("dated", dated.length, program.columns.length);
@@ -41,6 +43,7 @@ export function scripted(settings: ScriptedSettings): PathProduct {
     running: program.running,
     parameters: {
       ...Object.fromEntries([...named("running", running), ...named("data", scalars)]),
+      ...(reads === undefined ? {} : { reads }),
       ...Object.fromEntries(bySteps.map((parameter, k) => [`dated${k}`, parameter])),
     },
     dated: dated.length,
@@ -49,8 +52,18 @@ export function scripted(settings: ScriptedSettings): PathProduct {
       ? {}
       : { right: { side: program.rightAt, stopped: program.rightAt + 1, paid: PAID } }),
     ...scriptFunctions(program),
+    ...(reads === undefined ? {} : { payoff: carriedNumber(running.length + scalars.length) }),
   };
 }
+
+/** Returns the payoff that is a carried number, whose index is the parameter with a given place. */
+const carriedNumber = memoize((place: number) =>
+  functionFromSource<typeof productParams.payoff, number>({
+    name: "carriedNumber",
+    params: productParams.payoff,
+    source: `({ running, p, discount }) => running[p[${place}] | 0] / discount`,
+  }),
+);
 
 function checkCount(what: string, got: number, expected: number): void {
   if (got !== expected) throw new ShapeError(`scripted: ${what}: got ${got} columns, expected ${expected}`);

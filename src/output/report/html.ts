@@ -32,6 +32,7 @@ export function reportHtml(summary: ReportSummary, run: ReportProvenance): strin
     section("Totals", totalsTable(summary.totals)),
     section("By underlying", underlyingsTable(summary.totals)),
     section("By bucket", bucketsTable(summary.totals)),
+    section("Structured products", notesTable(summary)),
     failures(summary),
     warnings(summary),
     chartSection(summary, run),
@@ -142,6 +143,26 @@ function bucketsTable(totals: readonly CurrencyTotals[]): string {
   const rest = hidden === 0 ? "" : `<p class="note">${whole(hidden)} more buckets are not shown.</p>`;
   const titles = ["Factor", "Of", "At", "Currency", { number: "Sensitivity, per 1.00" }, { number: "Error estimate" }];
   return `${table(titles, rows)}${rest}`;
+}
+
+/** The states of structured products: what has happened, and with which probability what will. */
+function notesTable({ notes, noteCount }: ReportSummary): string {
+  if (notes.length === 0) return "";
+  const rows = notes.flatMap(({ id, product, states }) =>
+    Object.entries(states).map(([name, { now, expected, errorEstimate }], i): Cell[] => [
+      i === 0 ? id : "",
+      i === 0 ? product : "",
+      name === "stop()" ? "has ended" : name,
+      numberCell(now),
+      { number: formatFixed(expected, 4) },
+      { number: errorEstimate === null ? "–" : formatErrorEstimate(errorEstimate) },
+    ]),
+  );
+  const hidden = noteCount - notes.length;
+  const rest = hidden === 0 ? "" : ` ${whole(hidden)} more products are not shown.`;
+  const titles = ["Trade", "Product", "State", { number: "Now" }, { number: "Expected" }, { number: "Error estimate" }];
+  return `${table(titles, rows)}
+<p class="note">Expected at the end of the product, under the measure of pricing; of a state that is 0 or 1 it is a probability.${rest}</p>`;
 }
 
 function failures({ failures: all }: ReportSummary): string {

@@ -2,8 +2,16 @@
  * Summarizes the results of a book for a report. Trades are added one by one, and memory does not grow with their
  * number.
  */
-import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../../book/index.ts";
-import type { CurrencyTotals } from "../../book/index.ts";
+import {
+  type AnyTrade,
+  currencyOf,
+  type CurrencyTotals,
+  describeTrade,
+  type StateOutlook,
+  Totals,
+  type TradeResult,
+  underlyingsOf,
+} from "../../book/index.ts";
 
 /** A trade in one of the report's lists, such as the trades with the largest values. */
 export interface NamedTrade {
@@ -15,6 +23,13 @@ export interface NamedTrade {
   readonly value: number;
   /** The quantity times the number by which the list is sorted. */
   readonly amount: number;
+}
+
+/** A structured product with the states that it has and is expected to have. */
+export interface NamedNote {
+  readonly id: string;
+  readonly product: string;
+  readonly states: Readonly<Record<string, StateOutlook>>;
 }
 
 /** The sums over a group of trades in a report, such as those of one underlying and currency. */
@@ -31,6 +46,7 @@ export interface ReportGroup {
 
 /** The maximum number of trades in each list, and that of groups that are distinguished. */
 const NAMED = 12;
+const MAX_NOTES = 200;
 const MAX_GROUPS = 2000;
 
 const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
@@ -58,6 +74,9 @@ export class ReportSummary {
   };
   readonly byUnderlying = new Map<string, ReportGroup>();
   readonly byExpiry = new Map<string, ReportGroup>();
+  /** The first structured products of the book, and how many there are. */
+  readonly notes: NamedNote[] = [];
+  noteCount = 0;
   readonly warnings = new Map<string, { count: number; readonly first: string }>();
   readonly failures = new Map<string, { count: number; readonly first: string }>();
   readonly methods = new Map<string, number>();
@@ -91,6 +110,8 @@ export class ReportSummary {
     this.precisions.set(result.precision, (this.precisions.get(result.precision) ?? 0) + 1);
     if (result.seed !== undefined) this.seeds.add(result.seed);
     const named = nameOf(trade, result.id, result.value);
+    if (result.states !== undefined && this.noteCount++ < MAX_NOTES)
+      this.notes.push({ id: result.id, product: named.product, states: result.states });
     for (const name of LISTS) this.#offer(name, named, result[name]);
     if (trade === undefined) return;
     this.#group(this.byUnderlying, underlyingsOf(trade).join(" · "), named, result);

@@ -269,3 +269,27 @@ test("values by underlying begin with the largest, whatever their sign", () => {
     ["others", 1],
   ]);
 });
+
+test("structured products are listed with their states, and with probabilities to four digits", () => {
+  const note = {
+    id: "note",
+    underlying: "ACME",
+    script: { state: { low: false }, events: [{ on: "end", do: "if (S < 80) low = true; pay(1); stop()" }] },
+    data: { end: 1 },
+  };
+  const states = {
+    "stop()": { now: 0, expected: 1, errorEstimate: 0.0006 },
+    low: { now: 0, expected: 0.14256, errorEstimate: 0.004 },
+  };
+  const html = reportHtml(summaryOf({ market: market(["ACME"]), trades: [note] }, [{ states }]), {
+    title: "Notes",
+    asOf: "2026-11-20",
+    version: "0",
+    device: "none",
+    scenarios: undefined,
+    settings: [],
+    inputs: [],
+  });
+  expect(html).toMatch(/has ended<\/td><td class="number">0(\.0+)?<\/td><td class="number">1\.0000/);
+  expect(html).toMatch(/low<\/td>.*0\.1426<\/td><td class="number">4/);
+});

@@ -38,7 +38,7 @@ const LEVEL = 0.995;
 const QUANTILE = 2.8070337683438042;
 
 /** The rule of three, for the level: what none of n samples shows has a probability below UNSEEN/n. */
-const UNSEEN = -Math.log(1 - LEVEL);
+export const UNSEEN = -Math.log(1 - LEVEL);
 
 /**
  * The number of samples below which the mean of a payoff is skewed: the interval is then longer above, by SKEW times

@@ -6,8 +6,16 @@ import type { ScriptDateTerms, ScriptPayoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 
-/** Returns the product of instances of one program, for paths with a number of steps between dates. */
-export function scriptProduct(paths: readonly SimulationInstance[], program: Program, substeps: number): PathProduct {
+/**
+ * Returns the product of instances of one program, for paths with a number of steps between dates. `reads` has the
+ * index of the carried number of which the mean is wanted, in place of what is paid.
+ */
+export function scriptProduct(
+  paths: readonly SimulationInstance[],
+  program: Program,
+  substeps: number,
+  reads?: Float64Array,
+): PathProduct {
   const payoffs = paths.map(({ terms }) => scriptOf(terms));
   const column = (of: (payoff: ScriptPayoff, i: number) => number): Float64Array => Float64Array.from(payoffs, of);
   const carried = paths.map(({ terms, spots }) => carriedFromToday(terms, spots));
@@ -22,6 +30,7 @@ export function scriptProduct(paths: readonly SimulationInstance[], program: Pro
     scalars: program.scalars.map((_, k) => column(({ scalars }) => scalars[k])),
     dated: program.columns.map((_, c) => later[0].map((_date, k) => column((_one, i) => later[i][k][c]))),
     substeps,
+    ...(reads === undefined ? {} : { reads }),
   });
 }
 
@@ -62,8 +71,8 @@ function scriptOf({ payoff }: Terms): ScriptPayoff {
   throw new Error(`no script of a ${payoff.kind}`);
 }
 
-/** The carried numbers after today's events; what is paid are the discounted payments that are known. */
-function carriedFromToday(terms: Terms, spots: readonly number[]): readonly number[] {
+/** Returns the carried numbers after today's events; what is paid are the discounted payments that are known. */
+export function carriedFromToday(terms: Terms, spots: readonly number[]): readonly number[] {
   const { program, running, owed, dates, scalars } = scriptOf(terms);
   const due = owed.reduce((sum, { time, amount }) => sum + amount * discountFactor(terms.rates, Math.max(time, 0)), 0);
   let carried: readonly number[] = running.map((value, k) => (k === PAID ? due : value));

@@ -29,6 +29,10 @@ const onPaths: PricingMethod = {
     return COST * batch.columns.cases.count * (1 + batch.columns.cases.spots);
   },
   open: (device) => ({
+    async finish(...given) {
+      const { addOutlook } = await import("./outlook.ts");
+      await addOutlook(device, ...given);
+    },
     plan: (batch, trades) => Promise.resolve(new ValuationPlan(batch, trades, estimatorOf(batch, device))),
     [Symbol.dispose]() {},
   }),
