@@ -35,13 +35,19 @@ export interface TableOptions {
   readonly keep?: readonly string[] | undefined;
   /** The columns that have names of their own for terms of a trade. */
   readonly map?: ColumnMap | undefined;
+  /** Further names of terms, and of tags, that a table and its map may use. */
+  readonly also?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
  * Converts the names of a table's columns to columns. `where` is the position of the names in the file, for error
  * messages. @throws BookError for unknown columns, all at once, and for a missing or repeated one
  */
-export function readColumns(names: readonly string[], where: string, { keep = [], map }: TableOptions = {}): Column[] {
+export function readColumns(
+  names: readonly string[],
+  where: string,
+  { keep = [], map, also = {} }: TableOptions = {},
+): Column[] {
   const mapped = map && new Map(Object.entries(map));
   for (const name of [...keep, ...(mapped?.keys() ?? [])]) {
     if (names.includes(name)) continue;
@@ -50,7 +56,7 @@ export function readColumns(names: readonly string[], where: string, { keep = []
   }
   const term = keep.find((name) => mapped?.has(name) === true || kindOfTerm(name) !== undefined);
   if (term !== undefined) throw new BookError(where, `cannot keep ${quote(term)} as a tag: it is a term of the trade`);
-  const columns = names.map((name) => columnOf(name, mapped?.get(name) ?? name, where, keep));
+  const columns = names.map((name) => columnOf(name, mapped?.get(name) ?? name, where, keep, also));
   const unknown = names.filter((_, i) => columns[i] === undefined);
   if (unknown.length > 0) throw new BookError(where, unknownColumns(unknown, names));
   const known = columns as Column[];
@@ -66,13 +72,15 @@ function columnOf(
   meant: string | MappedTerm,
   where: string,
   keep: readonly string[],
+  also: Readonly<Record<string, string>>,
 ): Column | undefined {
-  const { term, values } = typeof meant === "string" ? { term: meant } : meant;
+  const { term: written, values } = typeof meant === "string" ? { term: meant } : meant;
+  const term = Object.hasOwn(also, written) ? also[written] : written;
   if (name !== "" && term === "") return { path: [], kind: "text" };
   const kind = kindOfTerm(term);
   if (kind !== undefined) return { path: term.split("."), kind, words: wordsOf(term, values) };
   if (term.startsWith(TAG) && term !== TAG) return { path: ["tags", term.slice(TAG.length)], kind: "tag" };
-  if (term !== name) {
+  if (written !== name) {
     const near = nearestTerm(term, new Set());
     const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
     throw new BookError(where, `column ${quote(name)} is mapped to ${quote(term)}, which is no term of a trade${hint}`);

@@ -77,6 +77,13 @@ export function parseSeconds(text: string): number {
   return value;
 }
 
+/** Parses a command-line argument that is a positive number. */
+export function parsePositive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError("expected a positive number.");
+  return value;
+}
+
 /** Parses a command-line argument that is an accuracy from 1e-8 to 1e-3. */
 export function parseAccuracy(text: string): number {
   const value = Number(text);

@@ -7,7 +7,15 @@ import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResul
 import type { Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Pipeline } from "../service/pipeline/index.ts";
-import type { ExplainMethod, ExplainReport, Sticky, Work } from "../pricing/index.ts";
+import type {
+  ExplainMethod,
+  ExplainReport,
+  ImpliedOptions,
+  ImpliedVolatility,
+  QuotedOption,
+  Sticky,
+  Work,
+} from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
 /** The options with which a command prices trades. */
@@ -48,6 +56,11 @@ export interface Engine extends AsyncDisposable {
     context: BookContext,
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
+  impliedVolatilities(
+    quotes: readonly QuotedOption[],
+    context: Pick<BookContext, "asOf">,
+    options: Omit<ImpliedOptions, "device" | "accuracy"> & Pick<RunOptions, "accuracy">,
+  ): Promise<readonly ImpliedVolatility[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
   /**
    * Starts the threads that price a long file in chunks. Absent if only one thread can use the device, as with WebGPU.
@@ -65,7 +78,7 @@ export type OpenEngine = (options: EngineOptions, work?: () => Promise<Work | un
 export const openEngine: OpenEngine = async (options, work) => {
   const { device: index, threads, precision } = options;
   const choice = work === undefined ? undefined : await chooseBackend(options, work);
-  const [{ offeredPrecision, openDevice }, { explainBook, priceTrades }] = await Promise.all([
+  const [{ offeredPrecision, openDevice }, { explainBook, impliedVolatilities, priceTrades }] = await Promise.all([
     import("../device/index.ts"),
     import("../pricing/index.ts"),
   ]);
@@ -81,6 +94,8 @@ export const openEngine: OpenEngine = async (options, work) => {
     reason: choice?.reason,
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...withRelative(options), device }),
+    impliedVolatilities: (quotes, context, options) =>
+      impliedVolatilities(quotes, context, { ...withRelative(options), device }),
     explainBook: (before, after, options) => explainBook(before, after, { ...withRelative(options), device }),
     ...(device.backend === "webgpu"
       ? {}

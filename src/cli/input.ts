@@ -45,6 +45,9 @@ export interface InputRequest {
   readonly keep?: TableOptions["keep"];
   /** The columns of a table that have names of their own for terms of its trades. */
   readonly map?: TableOptions["map"];
+  readonly also?: TableOptions["also"];
+  /** Returns what reads the trades of a table, given the separate market. By default that market does. */
+  readonly readBy?: (market: BookHeader | undefined) => BookHeader;
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
 }
@@ -61,9 +64,10 @@ export interface OpenInput extends BookStream {
 
 /** Opens the input file of a command. @throws CliError | BookError for input that cannot be priced */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
-  const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
+  const own = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
+  const market = request.readBy === undefined ? own : request.readBy(own);
   const named = request.format ?? formatOfName(request.path);
-  const table = { keep: request.keep, map: request.map };
+  const table = { keep: request.keep, map: request.map, also: request.also };
   if (named === "parquet" && request.path !== "-") return openParquet(request.path, { market, table });
   const source = await openBytes(request.path, request);
   try {

@@ -6,7 +6,7 @@ import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../output/formats/index.ts";
-import { parseAtLeastTwo, parseNames, parsePort, parseSeconds, parseWholeNumber } from "./arguments.ts";
+import { parseAtLeastTwo, parseNames, parsePort, parsePositive, parseSeconds, parseWholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT_STATUS, SIGNAL_STATUS, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
@@ -130,6 +130,7 @@ function describe(context: CommandContext): Command {
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
+  describeImplied(program, context);
   describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
@@ -222,6 +223,27 @@ function describeCalibrate(program: Command, { terminal, done }: CommandContext)
       const { output, picture, format } = flags;
       done(await calibrate(path, { output, picture, format }, terminal));
     });
+}
+
+function describeImplied(program: Command, { terminal, signal, engine, done }: CommandContext): void {
+  const command = program
+    .command("implied")
+    .description("find the implied volatilities of a table of option prices, European and American")
+    .argument("<prices>", "PRICES.csv or PRICES.parquet: trades with a price, or bid and ask; - reads standard input")
+    .option("--market <file>", "market of the options; without it each row has spot, rate and dividend")
+    .option("--as-of <date>", "date of the prices, where there is no market and expiries are dates")
+    .option("--price-error <x>", "of all prices; else half of their last decimal, or a column", parsePositive)
+    .addHelpText(
+      "after",
+      `\nExit status: 0 all prices have a volatility, 1 some have none, for the reason given; ${OTHER_STATUS}`,
+    );
+  addAccuracyOptions(addFormatOptions(command)).action(
+    async (path: string, flags: Flags & { readonly asOf?: string; readonly priceError?: number }) => {
+      const { implied } = await import("./commands/implied.ts");
+      const { asOf, priceError } = flags;
+      done(await implied(path, { ...priceOptions(flags), asOf, priceError }, terminal, signal, engine));
+    },
+  );
 }
 
 function describeReport(program: Command, { terminal, done }: CommandContext): void {

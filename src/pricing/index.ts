@@ -18,4 +18,6 @@ export { inReportingCurrency, lookAhead } from "./price-book.ts";
 export { settingsOf } from "./price-book.ts";
 /** @internal */
 export { rollForward } from "./terms.ts";
+/** @internal */
+export { impliedVolatilities, type ImpliedOptions, type ImpliedVolatility, type QuotedOption } from "./implied.ts";
 export * from "./explain/index.ts";

@@ -7,7 +7,7 @@ import {
   type TradeResult,
   unreadResult,
 } from "../../src/book/index.ts";
-import { explainBook } from "../../src/pricing/index.ts";
+import { explainBook, impliedVolatilities } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
 import type { EngineOptions } from "../../src/cli/choose-backend.ts";
@@ -47,6 +47,8 @@ export function fakeEngine(batchSize = 100): FakeEngine {
         const accuracy = run.accuracy === undefined ? undefined : { relative: run.accuracy };
         return explainBook(before, after, { ...run, accuracy, device: new PlainDevice() });
       },
+      impliedVolatilities: (quotes, context, run) =>
+        impliedVolatilities(quotes, context, { ...run, accuracy: undefined, device: new PlainDevice() }),
       [Symbol.asyncDispose]: async () => void closed++,
     };
     return engine;

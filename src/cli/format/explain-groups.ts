@@ -1,34 +1,21 @@
 /** Formats the totals by group of `feynkac explain` as a table, in the formats that have one table. */
-import { beginArrow, beginParquet, csvCell, type OutputPiece, type ParquetColumn } from "../../output/formats/index.ts";
+import { type OutputPiece, type ParquetColumn, type TableFormat, tableParts } from "../../output/formats/index.ts";
 import type { ExplainGroupTotals, ExplainReport } from "../../pricing/index.ts";
 import { termNames } from "./explain.ts";
-
-/** The name of a format with one table, or with one object a line. */
-export type GroupsFormat = "csv" | "ndjson" | "parquet" | "arrow";
 
 /** Yields the totals by group of an explanation, a row for each group and currency, in the place of the trades. */
 export async function* explainGroups(
   report: ExplainReport,
   groupBy: readonly string[],
-  format: GroupsFormat,
+  format: TableFormat,
 ): AsyncGenerator<OutputPiece> {
   const { groups = [] } = report;
   if (format === "ndjson") {
     for (const group of groups) yield `${JSON.stringify(group)}\n`;
     return;
   }
-  const columns = columnsOf(report, groupBy);
-  if (format === "csv") {
-    yield `${columns.map(({ name }) => csvCell(name)).join(",")}\n`;
-    for (const row of groups)
-      yield `${columns.map(({ value }) => csvCell(value(row) as string | number | null)).join(",")}\n`;
-    return;
-  }
   const { asOf, years, method, device } = report;
-  const about = { asOf, years, method, device };
-  const table = format === "arrow" ? beginArrow(columns, about, "file") : await beginParquet(columns, about);
-  yield table.add(groups);
-  yield table.end();
+  yield* tableParts(format, columnsOf(report, groupBy), { asOf, years, method, device }, groups);
 }
 
 function columnsOf(report: ExplainReport, groupBy: readonly string[]): readonly ParquetColumn<ExplainGroupTotals>[] {

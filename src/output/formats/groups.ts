@@ -3,10 +3,8 @@ import type { CurrencyTotals, GroupTotals, ReportingTotals } from "../../book/in
 import { beginArrow } from "./arrow.ts";
 import { csvCell } from "./csv.ts";
 import { beginParquet, type ParquetColumn } from "./parquet.ts";
+import type { TableFormat } from "./table.ts";
 import type { OutputPiece, OutputTotals, ResultWriter } from "./writer.ts";
-
-/** The name of a file format with one table, or with one object a line. */
-export type GroupFormat = "csv" | "ndjson" | "parquet" | "arrow";
 
 /**
  * A row of the table. The numbers of a level are sums of what can be added: of one currency ("currency"), of one
@@ -25,7 +23,7 @@ interface GroupRow {
 const NUMBERS = ["value", "delta", "gamma", "vega", "cashDelta", "theta", "rho", "errorEstimate"] as const;
 
 /** Returns the writer of totals by group, which leaves out the results of trades. */
-export function groupWriter(format: GroupFormat, groupBy: readonly string[]): ResultWriter {
+export function groupWriter(format: TableFormat, groupBy: readonly string[]): ResultWriter {
   const columns = columnsOf(groupBy);
   let table: { add(rows: readonly GroupRow[]): Uint8Array; end(): Uint8Array } | undefined;
   return {
@@ -47,7 +45,7 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return all;
 }
 
-function textOf(format: GroupFormat, columns: readonly ParquetColumn<GroupRow>[], totals: OutputTotals): OutputPiece {
+function textOf(format: TableFormat, columns: readonly ParquetColumn<GroupRow>[], totals: OutputTotals): OutputPiece {
   const { groups = [], reportingGroups = [] } = totals;
   if (format === "ndjson") return [...groups, ...reportingGroups].map((group) => `${JSON.stringify(group)}\n`).join("");
   const line = (cells: readonly (string | number | null)[]): string => `${cells.map(csvCell).join(",")}\n`;

@@ -8,6 +8,7 @@ export { groupWriter } from "./groups.ts";
 export { type ParquetColumn, beginParquet } from "./parquet.ts";
 export { type FileFormat, writerFor } from "./named.ts";
 export { parquetColumns } from "./parquet-results.ts";
+export { objectOf, type TableFormat, tableParts } from "./table.ts";
 export { incompleteSumNotes, largestUnderlyings } from "./totals.ts";
 export { packageCommit, packageVersion } from "../../base/version.ts";
 export type { OutputPiece, PricedRow, ResultWriter, OutputTotals, OutputHeader } from "./writer.ts";
