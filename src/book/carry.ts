@@ -1,5 +1,5 @@
 /** Forward prices of an underlying, and the prices of option quotes on it. */
-import { afterDividend, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
+import { afterDividend, type Dividends, type ForwardCurve, integrate, yieldTo } from "../market/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 
 /**
@@ -18,8 +18,9 @@ export interface Carry {
  */
 export function forwardAt({ spot, rates, dividends }: Carry, time: number): number {
   let [forward, now] = [spot, 0];
+  const growth = (to: number): number => integrate(rates, to) - yieldTo(dividends, to);
   const grow = (to: number): void => {
-    forward *= Math.exp(integrate(rates, to) - integrate(rates, now) - dividends.yield * (to - now));
+    forward *= Math.exp(growth(to) - growth(now));
     now = to;
   };
   for (const dividend of dividends.discrete) {

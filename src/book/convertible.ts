@@ -30,6 +30,11 @@ export function resolveConvertible(
   }
   if (entry.underlying?.pair !== undefined)
     throw new BookError(pathOf("underlying"), `${quote(spec.underlying)} is a currency pair, not a share`);
+  if (entry.underlying?.dividends.excess !== undefined)
+    throw new BookError(
+      pathOf("underlying"),
+      `${quote(spec.underlying)} has a yield by time; convertibles take one number`,
+    );
   if (entry.underlying === undefined) throw new BookError(pathOf("underlying"), entry.problem ?? "not usable");
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));
   if (own === "quotes") throw new BookError(pathOf("volatility"), `quotes: ${NOT_PRICED}`);

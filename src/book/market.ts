@@ -11,6 +11,7 @@ import {
   type PiecewiseConstant,
   type Underlying,
   type Volatility,
+  zeroCurve,
 } from "../market/index.ts";
 import type { ScriptInput } from "../market/scripts/index.ts";
 import {
@@ -226,7 +227,7 @@ function resolveUnderlying({ name, spec, pair, rates, asOf, pathOf, fit, doubts 
   const at = inside(pathOf, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
   const fittedSpec = written === "quotes" ? fittedOf(spec.volatility) : undefined;
-  const known = resolveDividends(spec.dividends, asOf);
+  const known = resolveDividends(spec.dividends, asOf, inside(pathOf, "dividends"));
   const parity =
     spec.dividends?.yield === "parity" && rate?.curve !== undefined
       ? parityOf(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, pathOf)
@@ -313,7 +314,22 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
 
 const NOTHING_TO_FIT = "none of them has an implied volatility";
 
-function resolveDividends(spec: SpotSpec["dividends"], asOf: AsOf): Dividends {
+/** The last value of a yield, and by how much it is above that before. */
+function yieldOf(
+  spec: NonNullable<SpotSpec["dividends"]>["yield"],
+  asOf: AsOf,
+  pathOf: PathOf,
+): Omit<Dividends, "discrete"> {
+  if (!Array.isArray(spec)) return { yield: typeof spec === "number" ? spec : 0 };
+  const dates = spec.map(({ date }) => date);
+  const years = increasingYears(dates, asOf, (i) => pathOf("yield", i, "date"));
+  const { times, values } = zeroCurve(spec.map(({ zero }, i) => ({ time: years[i], zero })));
+  const last = values[times.length];
+  const excess = values.map((value) => value - last);
+  return excess.every((more) => more === 0) ? { yield: last } : { yield: last, excess: { times, values: excess } };
+}
+
+function resolveDividends(spec: SpotSpec["dividends"], asOf: AsOf, pathOf: PathOf): Dividends {
   if (spec === undefined) return noDividends;
   const clock = new Clock(asOf);
   const discrete = (spec.discrete ?? []).map(({ date, cash = 0, proportional = 0 }) => ({
@@ -321,7 +337,7 @@ function resolveDividends(spec: SpotSpec["dividends"], asOf: AsOf): Dividends {
     cash,
     proportional,
   }));
-  const schedule = dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
+  const schedule = { ...dividendSchedule(0, discrete), ...yieldOf(spec.yield, asOf, pathOf) };
   for (const dividend of schedule.discrete) {
     const written = discrete.findIndex(({ time }) => time === dividend.time);
     dividendDates.set(dividend, timeText(asOf, spec.discrete![written].date));

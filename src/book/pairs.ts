@@ -1,6 +1,6 @@
 /** Currency pairs as underlyings of options: their spot, the drift of their forward rates, and smiles by deltas. */
 import { BookError, SpecError } from "../base/errors.ts";
-import { type CurrencyPair, type ForwardCurve, integrate, rollCurve, valueAt } from "../market/index.ts";
+import { combined, type CurrencyPair, type ForwardCurve, integrate, rollCurve } from "../market/index.ts";
 import type { Day } from "../market/conventions/index.ts";
 import { type FxExpiry, type FxQuotes, smilePoints, strangleSmile } from "../market/models/index.ts";
 import type { FxMarket, FxPair } from "./fx.ts";
@@ -46,20 +46,13 @@ export function readPair(
   // Whatever the yield is, the drift is that of the forward rates: the last foreign rate changes the least from day to
   // day.
   const yields = foreign.values[foreign.times.length];
-  const drift = difference(rollCurve(domestic, pair.lag), rollCurve(foreign, pair.lag), yields);
+  const drift = combined(rollCurve(domestic, pair.lag), rollCurve(foreign, pair.lag), (r, f) => r - f + yields);
   const own =
     volatility?.kind === "deltas"
       ? smileOf(volatility, quoted.spot, pair, asOf, inside(pathOf, "volatility"))
       : volatility;
   const spec = { spot: quoted.spot, currency: quoted.quote, dividends: { yield: yields }, volatility: own };
   return { spec, rates: drift, pair, quoted };
-}
-
-/** Returns the curve a − b + added. */
-function difference(a: ForwardCurve, b: ForwardCurve, added: number): ForwardCurve {
-  const times = [...new Set([...a.times, ...b.times])].toSorted((s, t) => s - t);
-  const at = (t: number): number => valueAt(a, t) - (valueAt(b, t) - added);
-  return { times, values: [...times.map(at), at(Infinity)], ...(a.fit === undefined ? {} : { fit: a.fit }) };
 }
 
 /** Returns a smile by deltas as quotes by strikes, or as volatilities by expiry where only those at the money are. */

@@ -41,7 +41,9 @@ export function settlementOf(
   const fixings = fixingsOf(spec, assets, rates, clock, market, pathOf);
   const isPair = assets.length === 1 && underlying.pair !== undefined;
   const payment = paymentOf(spec, terms, isPair, clock, market, pathOf);
-  const isPlain = payment === terms.expiry && written === undefined && fixings === undefined && !isPair;
+  const isByTime = assets.some((asset) => asset.underlying.dividends.excess !== undefined);
+  const isElsewhere = payment !== terms.expiry || written !== undefined || isPair;
+  const isPlain = !isElsewhere && fixings === undefined && !isByTime;
   if (isPlain) return undefined;
   if (!(payment >= 0 && terms.expiry <= payment))
     throw new BookError(
@@ -49,7 +51,12 @@ export function settlementOf(
       payment < 0 ? "paid before asOf; leave the trade out" : "expected a payment at expiry or later",
     );
   if (assets.some((asset) => asset.underlying.shortRate !== undefined))
-    throw new BookError(pathOf(), "paid later or in another currency, it needs rates without a model; write a curve");
+    throw new BookError(
+      pathOf(),
+      isElsewhere
+        ? "paid later or in another currency, it needs rates without a model; write a curve"
+        : "with a dividend yield by time it needs rates without a model; write a curve, or one yield",
+    );
   const discount = isPair && written === undefined ? underlying.pair.domestic : curveOf(currency, market, at);
   const given = written?.correlation;
   const known = market.between.of(names);

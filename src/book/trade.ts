@@ -108,8 +108,11 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
     (spec.payment ?? spec.paymentLag ?? spec.quanto ?? spec.composite ?? underlying.pair) !== undefined;
   // One that has expired may still be paid.
   const expiry = written < 0 && isPaidElsewhere ? 0 : resolveExpiry(spec.expiry, clock, pathOf);
+  const isByTime = (assets ?? [on]).some((asset) => asset.underlying.dividends.excess !== undefined);
   const settlement =
-    isPaidElsewhere || written <= 0 ? settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf) : undefined;
+    isPaidElsewhere || isByTime || written <= 0
+      ? settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf)
+      : undefined;
   const historyOf = (asset: number): History =>
     new History(names[asset], market.fixings, clock, compositeRate(settlement, asset));
   const given =

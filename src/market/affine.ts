@@ -7,7 +7,7 @@
  * S with strike K is scale(T) options on X with strike (K − cash(T))/scale(T), and X has no dividends. Source: Buehler,
  * *Volatility and dividends*, 2010. Verified by tests in test/calibration/american, and by prices of whole books.
  */
-import type { Dividends } from "./dividends.ts";
+import { type Dividends, yieldTo } from "./dividends.ts";
 import { type ForwardCurve, ONE_SECOND, integrate } from "./rates.ts";
 
 /**
@@ -46,7 +46,7 @@ export function affineSpot(
   const growth = (time: number, isPaid: (of: number) => boolean): number =>
     paid.reduce(
       (left, dividend) => (isPaid(dividend.time) ? left * (1 - dividend.proportional) : left),
-      Math.exp(integrate(rates, time) - dividends.yield * time),
+      Math.exp(integrate(rates, time) - yieldTo(dividends, time)),
     );
   const worth = paid.map(({ time, cash }) => (cash > 0 ? cash / growth(time, (of) => of <= time) : 0));
   const affine = (time: number, isPaid: (of: number) => boolean): Affine => {

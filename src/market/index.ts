@@ -6,6 +6,7 @@ export {
   type HullWhite,
   zeroCurve,
   type ZeroRate,
+  combined,
   constant,
   fromIntegral,
   ONE_SECOND,
@@ -46,6 +47,10 @@ export {
   dividendSchedule,
   rollDividends,
   noDividends,
+  ratesLessYields,
+  yieldsBefore,
+  yieldsOf,
+  yieldTo,
 } from "./dividends.ts";
 export {
   emptyRow,

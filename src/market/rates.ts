@@ -57,6 +57,17 @@ export function integrate({ times, values }: PiecewiseConstant, t: number, g?: (
   return sum;
 }
 
+/** Returns a function of the values of two piecewise constant functions. */
+export function combined(
+  f: PiecewiseConstant,
+  g: PiecewiseConstant,
+  of: (a: number, b: number) => number,
+): PiecewiseConstant {
+  const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
+  const at = (t: number): number => of(valueAt(f, t), valueAt(g, t));
+  return { times, values: [...times.map(at), at(Number.POSITIVE_INFINITY)] };
+}
+
 /** Returns ∫₀ᵗ f(s)·g(s) ds. */
 export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t: number): number {
   const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);

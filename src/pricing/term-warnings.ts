@@ -11,6 +11,7 @@ import {
   type Underlying,
   varianceOf,
   type Volatility,
+  yieldsOf,
 } from "../market/index.ts";
 
 /** The largest rate per year that is taken as a decimal number. A larger one was probably meant in percent. */
@@ -50,8 +51,8 @@ export function expiryWarnings(expiry: number, least: number = MIN_DAYS.option):
 }
 
 function warnOfAsset(warnings: string[], { name, spot, dividends }: Underlying, volatility: Volatility): void {
-  if (Math.abs(dividends.yield) > MAX_RATE)
-    addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+  if (dividends.excess !== undefined || Math.abs(dividends.yield) > MAX_RATE)
+    addUnitWarning(warnings, "dividend yield", name, yieldsOf(dividends), MAX_RATE);
   if (volatility.kind === "heston") warnings.push(...varianceWarnings(name, volatility));
   else addUnitWarning(warnings, "volatility", name, volatilitiesOf(volatility, spot), MAX_VOLATILITY);
 }

@@ -14,6 +14,7 @@ import {
   ONE_SECOND,
   isStochastic,
   type PiecewiseConstant,
+  ratesLessYields,
   rollCurve,
   rollDividends,
   rollVolatility,
@@ -109,17 +110,19 @@ export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate
 const discountOf = ({ underlying: { pair, rates }, payoff }: TradeWithTerms): PiecewiseConstant =>
   payoff.kind === "script" && pair !== undefined ? pair.domestic : rates;
 
-/** Tells whether an asset drifts at other rates than those that discount: a currency under a script. */
-const driftsAlone = ({ payoff }: Terms, { underlying }: Asset): boolean =>
-  payoff.kind === "script" && underlying.pair !== undefined;
+/** Returns the rates that less the constant part of the yield are the drift of an asset. */
+function driftRates({ payoff, rates: discount }: Terms, { underlying: { pair, rates, dividends } }: Asset) {
+  // A currency under a script drifts at the difference of two curves, which a move of all of them keeps.
+  return payoff.kind === "script" && pair !== undefined ? rates : ratesLessYields(discount, dividends);
+}
 
-/** Tells whether the yield of an asset changes with time, because rates less that yield are its drift. */
-export const hasYieldByTime = (terms: Terms): boolean => terms.assets.some((asset) => driftsAlone(terms, asset));
+/** Tells whether the rates that discount, less a constant yield, are not the drift of an asset. */
+export const hasYieldByTime = (terms: Terms): boolean =>
+  terms.assets.some((asset) => driftRates(terms, asset) !== terms.rates);
 
 /** Returns the logarithm by which the forward price of an asset grows up to a time, without dividends on dates. */
 export function logGrowth(terms: Terms, asset: Asset, time: number): number {
-  const { rates, dividends } = asset.underlying;
-  return integrate(driftsAlone(terms, asset) ? rates : terms.rates, time) - dividends.yield * time;
+  return integrate(driftRates(terms, asset), time) - asset.underlying.dividends.yield * time;
 }
 
 /** Returns the terms with one input changed. */

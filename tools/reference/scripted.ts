@@ -52,9 +52,8 @@ async function priceOf(p: Params, trade: Fields): Promise<Fields> {
   const names = assets.map((_, i) => `A${i + 1}`);
   const correlation = (model["correlation"] ?? []) as readonly (readonly number[])[];
   const underlyings = assets.map((asset) => {
-    if (typeof asset["dividend_yield"] !== "number") throw new Error("books have one dividend yield for all times");
-    const { spot, dividend_yield } = asset;
-    return { spot, currency: "X", dividends: { yield: dividend_yield }, volatility: volatilityOf(model, asset) };
+    const dividends = { yield: rateOf(asset["dividend_yield"] as Curve) };
+    return { spot: asset["spot"], currency: "X", dividends, volatility: volatilityOf(model, asset) };
   });
   const book = {
     asOf: "2026-11-20",

@@ -1,7 +1,7 @@
 /** Pictures of the numerical methods themselves. */
 import type { Trade } from "../../src/book/index.ts";
 import type { Chart } from "../../src/output/charts/index.ts";
-import { valueAt } from "../../src/market/index.ts";
+import { ratesLessYields, valueAt } from "../../src/market/index.ts";
 import { normalQuantizer } from "../../src/quadrature/quantization/index.ts";
 import { randomNumbers } from "../../src/numerics/random/index.ts";
 import { combinationGrids } from "../../src/pde/sparsegrid/index.ts";
@@ -25,10 +25,11 @@ export async function pathDensity(trade: Trade, pricer: Pricer): Promise<Chart[]
   const spots = new Float64Array(PATHS).fill(underlying.spot);
   const variances = new Float64Array(PATHS).fill(volatility.kind === "heston" ? volatility.v0 : 0);
   const counts: number[][] = [];
+  const drifts = ratesLessYields(underlying.rates, underlying.dividends);
   const dt = expiry / STEPS;
   for (let step = 0; step < STEPS; step++) {
     const time = (step + 0.5) * dt;
-    const drift = valueAt(underlying.rates, time) - underlying.dividends.yield;
+    const drift = valueAt(drifts, time) - underlying.dividends.yield;
     const paid = underlying.dividends.discrete.filter((one) => one.time > step * dt && one.time <= (step + 1) * dt);
     for (let path = 0; path < PATHS; path++) {
       const first = normals[2 * step * PATHS + path];

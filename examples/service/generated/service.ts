@@ -2303,8 +2303,13 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a yield or "parity" */
-              yield?: number | "parity";
+              /** @description a yield, a list of { "date", "zero" } or "parity" */
+              yield?: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -3577,8 +3582,13 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a yield or "parity" */
-              yield?: number | "parity";
+              /** @description a yield, a list of { "date", "zero" } or "parity" */
+              yield?: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -4849,8 +4859,13 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a yield or "parity" */
-              yield?: number | "parity";
+              /** @description a yield, a list of { "date", "zero" } or "parity" */
+              yield?: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */

@@ -353,8 +353,11 @@ export interface UnderlyingInput {
   /** The dividends; none by default. `discrete` dividends are cash amounts or fractions of the spot. */
   readonly dividends?:
     | {
-        /** The continuous yield per year; "parity" for the yield that put–call parity of the quotes implies. */
-        readonly yield?: number | "parity" | undefined;
+        /**
+         * The continuous yield per year; its means up to dates, as zero rates; or "parity" for the yield that put–call
+         * parity of the quotes implies.
+         */
+        readonly yield?: number | readonly { readonly date: TimeInput; readonly zero: number }[] | "parity" | undefined;
         readonly discrete?:
           | readonly {
               readonly date: TimeInput;

@@ -306,7 +306,11 @@ const spotSchema = object({
   spot: positive,
   currency: name,
   dividends: object({
-    yield: choose('a yield or "parity"', { number: rate, string: word(["parity"], { or: "a yield" }) }).optional(),
+    yield: choose('a yield, a list of { "date", "zero" } or "parity"', {
+      number: rate,
+      list: zeroNodes,
+      string: word(["parity"], { or: "a yield" }),
+    }).optional(),
     discrete: list(dividendSchema, 'a list of { "date", "cash", "proportional" }').optional(),
   }).optional(),
   volatility: volatilitySchema.optional(),

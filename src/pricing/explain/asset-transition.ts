@@ -13,6 +13,7 @@ import {
   shiftedVolatility,
   type Underlying,
   type Volatility,
+  yieldsBefore,
 } from "../../market/index.ts";
 import { runBlocking } from "../../base/event-loop.ts";
 import { paidDividends, equalUpToRounding, withDividends, withoutDividends } from "../market-moves.ts";
@@ -170,7 +171,7 @@ export class AssetTransition {
     if (time === 1) return moved === 1 ? to : rollDividends(from, this.#years);
     if (moved === 0) return from;
     const forecast = to.discrete.map((dividend) => ({ ...dividend, time: dividend.time + this.#years }));
-    return { yield: to.yield, discrete: [...paidDividends(this.#before, this.#years), ...forecast] };
+    return { ...yieldsBefore(to, this.#years), discrete: [...paidDividends(this.#before, this.#years), ...forecast] };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
 import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
-import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
+import { isStochastic, shifted as shiftedCurve, shiftedVolatility, yieldsBefore } from "../../market/index.ts";
 import { paidDividends, equalUpToRounding, volatilityToday } from "../market-moves.ts";
 import type { MarketMoves, Pair } from "../plan/kind.ts";
 import { rollForward } from "../terms.ts";
@@ -146,7 +146,10 @@ function forecastOf(before: Trade, rolled: Trade, after: Trade, years: number): 
   if (equalUpToRounding(rolled.underlying.dividends, dividends)) return undefined;
   const later = dividends.discrete.map((dividend) => ({ ...dividend, time: dividend.time + years }));
   const discrete = [...paidDividends(before, years), ...later];
-  return { ...before, underlying: { ...before.underlying, dividends: { yield: dividends.yield, discrete } } };
+  return {
+    ...before,
+    underlying: { ...before.underlying, dividends: { ...yieldsBefore(dividends, years), discrete } },
+  };
 }
 
 /** A value with the sensitivities of which differences are taken. */

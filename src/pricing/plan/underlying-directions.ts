@@ -149,7 +149,7 @@ interface DividendInput extends Pick<Direction, "factor" | "at" | "size" | "move
 
 /** The inputs of dividends: the yield, and the cash of each date, or its share of the spot where it pays no cash. */
 function dividendInputs(dividends: Dividends, spot: number, sizes: MoveSizes, last: number): readonly DividendInput[] {
-  const { yield: rate, discrete } = dividends;
+  const { yield: rate, excess, discrete } = dividends;
   const each = discrete.flatMap((dividend, i): DividendInput[] => {
     const { time, cash, proportional } = dividend;
     if (time > last + ONE_SECOND) return [];
@@ -165,7 +165,7 @@ function dividendInputs(dividends: Dividends, spot: number, sizes: MoveSizes, la
       },
     ];
   });
-  if (rate === 0) return each;
+  if (rate === 0 && excess === undefined) return each;
   const moved = (by: number): Dividends => ({ ...dividends, yield: rate + by });
   return [{ factor: "dividend", at: "yield", ...movesOf(sizes.rate), moved }, ...each];
 }

@@ -7,7 +7,7 @@ import type {
   Trade,
   TradeFigures,
 } from "../../book/index.ts";
-import { discountFactor, integrate } from "../../market/index.ts";
+import { discountFactor, integrate, yieldTo } from "../../market/index.ts";
 import {
   assetsOf,
   covariancesOf,
@@ -54,6 +54,8 @@ export function settledResult({ trade, priced, payment, result, byDrift }: Price
   // All curves move together: the drift of a pair stays.
   const onAll =
     isDriftKept(trade) && !isFixed ? (drift === null || onRates === null ? null : onRates - drift) : onRates;
+  // What is exercised today does not change with time.
+  const isExercised = isEarly(trade) && theta === 0;
   const scaled: PricedTrade = {
     ...result,
     ...scaledSensitivities(result, factor),
@@ -66,7 +68,7 @@ export function settledResult({ trade, priced, payment, result, byDrift }: Price
     delta: isFixed ? times(0, result.delta) : times(factor, result.delta),
     gamma: isFixed ? times(0, result.gamma) : times(factor, result.gamma),
     vega: isFixed ? times(0, result.vega) : times(factor, result.vega),
-    theta: theta === null ? null : (isFixed ? 0 : factor * theta) + payment.growth * value,
+    theta: theta === null || isExercised ? theta : (isFixed ? 0 : factor * theta) + payment.growth * value,
     rho: onAll,
   };
   if (isFixed) return withoutFactors(scaled);
@@ -116,7 +118,7 @@ export function earlyError(trade: SettledTrade, payment: Payment, value: number)
   if (payoff.min === 0) return payment.error * Math.abs(value);
   // Obligations may cost what others gain: at most the strike each, or the spot of their date.
   const forwards = payoff.times.map(
-    (time) => underlying.spot * Math.exp(integrate(underlying.rates, time) - underlying.dividends.yield * time),
+    (time) => underlying.spot * Math.exp(integrate(underlying.rates, time) - yieldTo(underlying.dividends, time)),
   );
   const loss = payoff.right === "call" ? payoff.strike : Math.max(...forwards);
   return payment.error * (Math.abs(value) + 2 * payoff.min * loss);

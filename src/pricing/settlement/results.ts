@@ -94,7 +94,7 @@ function withoutBuckets({ buckets, ...result }: PricedTrade): PricedTrade {
 }
 
 const NO_BUCKETS =
-  "buckets: none for options on currency pairs, quanto or composite ones, and those paid after expiry; " +
+  "buckets: none for options on currency pairs, quanto or composite ones, with yields by time, or paid after expiry; " +
   "price the trade under a moved market instead";
 
 /** The move of the yield for a derivative by the drift. */

@@ -5,6 +5,7 @@
  *   pair        drift of S = domestic − foreign forward rate, from the spot date to the delivery
  *   quanto      drift of S = r_S − q − ρ·σ_S·σ_X with the exchange rate X in units of the payment for one of S's
  *   composite   S·X in the place of S: drift r − q, and the covariances of ln S + ln X
+ *   yield by time   rates less what the yield changes by, and a constant yield
  *
  * Methods discount as they drift, at r′. What is paid at τ for an option that expires at T is therefore multiplied by
  * exp(∫₀ᵀ r′ − ∫₀^τ r) with the forward rates r of the payment's currency. Early exercise and rebates at a breach are
@@ -14,11 +15,13 @@
 import { BookError, SpecError } from "../../base/errors.ts";
 import type { ExchangeRate, Settlement, Trade, TradeAsset } from "../../book/index.ts";
 import {
+  combined,
   constant,
   type ForwardCurve,
   integrate,
   integratedProduct,
   type PiecewiseConstant,
+  ratesLessYields,
   shifted,
   shiftedSigma,
   type Underlying,
@@ -63,13 +66,6 @@ export const isOnPair = ({ underlying, assets, settlement }: SettledTrade): bool
 /** Tells whether the drift stays where all curves move together: that of a currency pair is a difference of two. */
 export const isDriftKept = ({ underlying, assets }: Pick<Trade, "underlying" | "assets">): boolean =>
   assets === undefined && underlying.pair !== undefined;
-
-/** Returns a function of two piecewise constant functions. */
-function combined(f: PiecewiseConstant, g: PiecewiseConstant, of: (a: number, b: number) => number): PiecewiseConstant {
-  const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
-  const at = (t: number): number => of(valueAt(f, t), valueAt(g, t));
-  return { times, values: [...times.map(at), at(Number.POSITIVE_INFINITY)] };
-}
 
 /** Tells whether a function is constant until a time. */
 const isConstantTo = ({ times, values }: PiecewiseConstant, end: number): boolean =>
@@ -153,7 +149,8 @@ function fixed({ settlement: { fixings = [] } }: SettledTrade, rest: Trade): Tra
 type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "correlations">;
 
 function onOne(trade: SettledTrade, moves: Moves): OnUnderlyings {
-  const { underlying, volatility, settlement } = trade;
+  const { volatility, settlement } = trade;
+  const underlying = withConstantYield(trade.underlying);
   const [rate] = settlement.exchange;
   const more = isDriftKept(trade) ? moves.rate : 0;
   if (settlement.conversion === undefined || rate === undefined) {
@@ -173,9 +170,21 @@ function onOne(trade: SettledTrade, moves: Moves): OnUnderlyings {
     };
   }
   const sigma = combined(own, other, (a, b) => Math.sqrt(Math.max(a * a + b * b + 2 * rho * a * b, 0)));
+  const rates = ratesLessYields(settlement.discount, trade.underlying.dividends);
   return {
-    underlying: discounted({ ...converted(underlying, rate), name, rates: settlement.discount }, trade, moves, 0),
+    underlying: discounted({ ...converted(underlying, rate), name, rates }, trade, moves, 0),
     volatility: { kind: "deterministic", sigma },
+  };
+}
+
+/** An underlying with the same drift whose yield is constant. */
+function withConstantYield(underlying: Underlying): Underlying {
+  const { rates, dividends } = underlying;
+  if (dividends.excess === undefined) return underlying;
+  return {
+    ...underlying,
+    rates: ratesLessYields(rates, dividends),
+    dividends: { ...dividends, excess: undefined },
   };
 }
 
@@ -222,28 +231,44 @@ function discounted(underlying: Underlying, trade: SettledTrade, moves: Moves, m
 function onSeveral(trade: SettledTrade, moves: Moves): OnUnderlyings {
   const { settlement, expiry, correlations } = trade;
   const assets = assetsOf(trade);
-  if (settlement.conversion === undefined)
-    return { underlying: trade.underlying, volatility: trade.volatility, assets };
   const { discount, conversion } = settlement;
+  const life = Math.max(expiry, 1e-9);
+  const drifts = assets.map(({ underlying: { rates, dividends } }) =>
+    combined(discount, ratesLessYields(conversion === "quanto" ? rates : discount, dividends), (r, own) => r - own),
+  );
+  const isOfForwards =
+    isOfOneDate(trade) && assets.every(({ underlying }) => underlying.dividends.discrete.length === 0);
+  if (conversion === undefined) {
+    const isFree = isOfForwards && assets.every(({ volatility }) => volatility.kind === "deterministic");
+    if (!isFree && !drifts.every((one) => isConstantTo(one, expiry)))
+      throw new BookError(
+        "",
+        "its underlyings have yields by time; several of them with dividends on dates, volatilities that depend on " +
+          'their spots, or a payoff of more than the last date take constant yields: write it as a "script"',
+      );
+    const own = assets.map(({ underlying, volatility }, i): TradeAsset => {
+      const { dividends } = underlying;
+      const mean = dividends.yield + integrate(drifts[i], life) / life + moves.yield;
+      return { underlying: { ...underlying, dividends: { ...dividends, yield: mean, excess: undefined } }, volatility };
+    });
+    return { underlying: own[0].underlying, volatility: own[0].volatility, assets: own };
+  }
   const curves = assets.flatMap((asset, i) => {
     const rate = settlement.exchange[i];
     return [sigmaOf(asset), ...(rate === undefined ? [] : [rate.sigma])];
   });
-  const drifts = assets.map(({ underlying }) => combined(discount, underlying.rates, (r, own) => r - own));
-  const isConstant = [...curves, ...(conversion === "quanto" ? drifts : [])].every((one) => isConstantTo(one, expiry));
-  if (!isConstant && !isOfOneDate(trade))
+  if (![...curves, ...drifts].every((one) => isConstantTo(one, expiry)) && !isOfForwards)
     throw new BookError(
       "",
-      "paid in another currency, several underlyings whose path counts need flat volatilities, and rates of their " +
-        "currencies that differ by a constant",
+      "paid in another currency, several underlyings with dividends on dates, or whose path counts, need flat " +
+        "volatilities and yields, and rates of their currencies that differ by a constant",
     );
   const { matrix, drift } = covariancesOf(trade, () => moves.volatility);
-  const life = Math.max(expiry, 1e-9);
   const moved = assets.map(({ underlying }, i): TradeAsset => {
     const rate = settlement.exchange[i];
     const own = conversion === "composite" && rate !== undefined ? converted(underlying, rate) : underlying;
-    const slower = conversion === "quanto" ? (integrate(drifts[i], life) + drift[i]) / life : 0;
-    const dividends = { ...own.dividends, yield: own.dividends.yield + slower + moves.yield };
+    const slower = (integrate(drifts[i], life) + drift[i]) / life;
+    const dividends = { ...own.dividends, yield: own.dividends.yield + slower + moves.yield, excess: undefined };
     return {
       underlying: {
         ...own,
@@ -303,7 +328,7 @@ export class Payment {
   get growth(): number {
     const { settlement } = this.#trade;
     if (settlement.fixings !== undefined) return valueAt(settlement.discount, 0);
-    return this.#isEarly ? 0 : valueAt(settlement.discount, 0) - valueAt(this.#rates, 0);
+    return valueAt(settlement.discount, 0) - valueAt(this.#rates, 0);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Forwards on one underlying, priced by their carry, whatever the model of the volatility is. */
 import type { ForwardTrade } from "../../../book/index.ts";
-import { discountFactor, doubtsAbout, integrate, shifted } from "../../../market/index.ts";
+import { discountFactor, doubtsAbout, integrate, shifted, yieldsOf, yieldTo } from "../../../market/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
 import { paidDividends, equalUpToRounding, viewsOfUnderlying, withDividends } from "../../market-moves.ts";
 import { thetaOf } from "../../plan/greeks.ts";
@@ -29,7 +29,7 @@ export function forwardValue(
   { underlying: { rates, dividends, spot: today }, strike, expiry }: ForwardTrade,
   spot: number = today,
 ) {
-  const carry = (time: number): number => Math.exp(-dividends.yield * (expiry - time));
+  const carry = (time: number): number => Math.exp(yieldTo(dividends, time) - yieldTo(dividends, expiry));
   let [delta, paid, duration] = [carry(0), 0, 0];
   for (const { time, cash, proportional } of dividends.discrete) {
     if (time > expiry) break;
@@ -66,10 +66,11 @@ function read(batch: Batch, trade: number, results: ResultColumns): void {
   const { underlying, expiry } = terms;
   const { spot, rates, dividends, name } = underlying;
   const { value, delta, rho, size } = forwardValue(terms);
-  const market = { spot, rate: rates.values[0], dividendYield: dividends.yield, sigma: 0 };
+  const [today] = yieldsOf(dividends);
+  const market = { spot, rate: rates.values[0], dividendYield: today, sigma: 0 };
   const theta = expiry === 0 ? 0 : thetaOf(market, value, delta, 0);
   const error = ROUNDING * size;
-  const ofTheta = expiry === 0 ? 0 : (2 * Math.abs(market.rate) + Math.abs(dividends.yield)) * error;
+  const ofTheta = expiry === 0 ? 0 : (2 * Math.abs(market.rate) + Math.abs(today)) * error;
   const errors = { delta: ROUNDING * delta, gamma: 0, theta: ofTheta, vega: 0, rho: expiry * error };
   results.setToday(trade, value, error, { delta, gamma: 0, theta, vega: 0, rho }, errors);
   results.priced(trade, "deterministic");
@@ -103,7 +104,7 @@ export const forwardKind: TradeKind<ForwardTrade> = {
   warnings({ expiry, underlying: { currency, rates, name, dividends } }) {
     const warnings = expiryWarnings(expiry);
     addUnitWarning(warnings, "rate", currency, rates.values, MAX_RATE);
-    addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+    addUnitWarning(warnings, "dividend yield", name, yieldsOf(dividends), MAX_RATE);
     return warnings;
   },
   doubts: ({ underlying, expiry }) => doubtsAbout(underlying.rates.fit, expiry),

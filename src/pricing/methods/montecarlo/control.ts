@@ -60,13 +60,12 @@ function hasKnownForwards(terms: Terms): boolean {
 }
 
 /** The mean of S·exp(q·t) of an asset on the last date of a path, discounted. */
-function discountedMean({ terms: { assets, rates }, dates, spots }: SimulationInstance, i: number): number {
+function discountedMean({ terms, dates, spots }: SimulationInstance, i: number): number {
   const last = dates[dates.length - 1];
-  const { dividends } = assets[i].underlying;
+  const asset = terms.assets[i];
   let mean = spots[i];
-  for (const { time, cash, proportional } of dividends.discrete)
-    if (time <= last)
-      mean = mean * (1 - proportional) - cash * Math.exp(dividends.yield * time - integrate(rates, time));
+  for (const { time, cash, proportional } of asset.underlying.dividends.discrete)
+    if (time <= last) mean = mean * (1 - proportional) - cash * Math.exp(-logGrowth(terms, asset, time));
   return mean;
 }
 

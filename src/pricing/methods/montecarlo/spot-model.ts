@@ -8,6 +8,7 @@ import {
   integratedVariance,
   type LocalSurface,
   type PiecewiseConstant,
+  ratesLessYields,
   shifted,
   sigmasOf,
   type StochasticLocal,
@@ -216,7 +217,8 @@ function problemOf({ terms }: Pick<SimulationInstance, "terms">) {
   const { rates, spot, dividends } = underlying;
   // Rates of a later day are those of today but for a move, which their last one shows.
   const [now, then] = [rates, terms.rates].map(({ values }) => values[values.length - 1]);
-  const curve = then === now || hasYieldByTime(terms) ? rates : shifted(rates, then - now);
+  const isPair = terms.payoff.kind === "script" && underlying.pair !== undefined;
+  const curve = ratesLessYields(then === now || isPair ? rates : shifted(rates, then - now), dividends);
   const expiry = 2 ** Math.ceil(Math.log2(Math.max(terms.expiry + start, 1 / 64)));
   const steps = Math.min(Math.max(STEPS.aYear * expiry, STEPS.least), STEPS.most);
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
