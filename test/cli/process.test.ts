@@ -141,7 +141,7 @@ describe("the command as a process", () => {
   );
 
   // On one thread each of these trades takes seconds at this accuracy, and all of them more than this test may.
-  test("a signal ends kernels that have long to go", async () => {
+  test.concurrent("a signal ends kernels that have long to go", async () => {
     const target = join(folder, "never.ndjson");
     const args = ["--accuracy", "1e-8", "--threads", "1", "--output", target];
     const hard = { exercise: "american", barriers: [{ type: "up-and-out", level: 150 }] };
@@ -181,7 +181,7 @@ describe("the command as a process", () => {
     return child;
   };
 
-  test.each(dealt(fits, 0, 2))("%s ends by %s while it fits", async (command, signal, expected) => {
+  test.concurrent.each(dealt(fits, 0, 2))("%s ends by %s while it fits", async (command, signal, expected) => {
     const child = await startFits(command);
     const ending = end(child);
     await setTimeout(2000); // in which the fit has begun
@@ -191,8 +191,12 @@ describe("the command as a process", () => {
   });
 
   // While it reads, and while it fits. Between them lies a millisecond in which a signal is lost (LIMITATIONS.md).
-  test.each([0, 20, 150])("a signal %d ms after the last byte of a book is not lost", async (delay) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  const moments = [0, 20, 150].flatMap((delay) =>
+    (["SIGINT", "SIGTERM"] as const).map((signal) => ({ delay, signal })),
+  );
+  test.concurrent.each(dealt(moments, 0, 5))(
+    "$signal $delay ms after the last byte of a book is not lost",
+    async ({ delay, signal }) => {
       const child = await startFits("price");
       const ending = end(child);
       await setTimeout(delay);
@@ -200,8 +204,8 @@ describe("the command as a process", () => {
       const { status, stdout } = await ending;
       expect([130, 143, null]).toContain(status);
       expect(stdout).toBe("");
-    }
-  });
+    },
+  );
 
   test("what nobody has caught is one message, and leaves no temporary file", async () => {
     const code = `import { openOutput } from "./src/cli/output.ts"; import { runFromShell } from "./src/cli/main.ts";

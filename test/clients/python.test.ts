@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundled, programFolder } from "../support/program.ts";
 
 const root = join(import.meta.dirname, "../..");
 const client = join(root, "clients/python");
@@ -10,11 +11,16 @@ const python = existsSync("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 const isMissing = spawnSync(python, ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status !== 0;
 const why = isMissing ? " (skipped: python3 of version 3.9 or later is not here)" : "";
 
-const script = join(root, "scripts/typescript.js");
-const shell = join(root, "test/cli/real-shell.ts");
+let folder: string;
+let program: string;
+beforeAll(() => {
+  folder = programFolder();
+  program = bundled('import "./test/cli/real-shell.ts";', folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
 const environment = {
   ...process.env,
-  FEYNKAC_COMMAND: [process.execPath, "--import", script, shell].map((part) => `'${part}'`).join(" "),
   PYTHONPATH: join(client, "src"),
   PYTHONDONTWRITEBYTECODE: "1",
   PYTHONIOENCODING: "utf-8",
@@ -22,7 +28,8 @@ const environment = {
 
 function run(args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(python, args, { cwd: root, env: environment });
+    const command = [process.execPath, program].map((part) => `'${part}'`).join(" ");
+    const child = spawn(python, args, { cwd: root, env: { ...environment, FEYNKAC_COMMAND: command } });
     const [stdout, stderr]: [string[], string[]] = [[], []];
     child.stdout.setEncoding("utf8").on("data", (text: string) => stdout.push(text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => stderr.push(text));

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,12 +11,19 @@ import { packResults, unpackResults } from "../../src/pricing/workers/messages.t
 import { priceTrades } from "../../src/pricing/index.ts";
 import { WorkerPool } from "../../src/base/threads/index.ts";
 import { dealt, everything } from "../support/extent.ts";
+import { bundled, programFolder } from "../support/program.ts";
 import { formulas } from "./formula-trades.ts";
 import { referenceTrades, trade } from "./reference.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const workerFile = new URL("../../src/pricing/workers/worker.ts", import.meta.url);
-const execArgv = ["--import", fileURLToPath(new URL("scripts/typescript.js", `file://${root}`))];
+let programs: string;
+let workerFile: string;
+beforeAll(() => {
+  programs = programFolder();
+  workerFile = bundled('import "./src/pricing/workers/worker.ts";', programs);
+});
+afterAll(() => rmSync(programs, { recursive: true }));
+
 const settings = {
   greeks: "all",
   sensitivityErrorEstimates: false,
@@ -33,7 +40,7 @@ const never = new AbortController().signal;
 const workers: Worker[] = [];
 const workerData = { backend: "cpu", threads: 1 };
 const startWorker = (): Worker => {
-  const worker = new Worker(workerFile, { workerData, execArgv });
+  const worker = new Worker(workerFile, { workerData });
   workers.push(worker);
   return worker;
 };
@@ -195,13 +202,13 @@ describe.skipIf(!built)("the package as built", () => {
       asOf: "2026-01-01T00:00:00Z",
       market: { rates: { EUR: 0.03 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } },
       trades: Array.from({ length: ${trades} }, (_, i) => ({
-        id: "T" + i, underlying: "A", payoff: "put", strike: 80 + (i % 40), expiry: 1, exercise: i % 2 ? "american" : "european",
+        id: "T" + i, underlying: "A", payoff: "put", strike: 80 + (i % 40), expiry: 1, exercise: i % 20 ? "european" : "american",
       })),
     }));
     const values = async (threads) => {
       const device = await openDevice({ backend: "cpu", threads });
       const before = started;
-      const options = { device, accuracy: { relative: 1e-3 }, batchSize: ${batchSize} };
+      const options = { device, greeks: "none", accuracy: { relative: 1e-3 }, batchSize: ${batchSize} };
       const first = await priceBook(book, options);
       const second = await priceBook(book, options);
       device[Symbol.dispose]();
@@ -241,8 +248,8 @@ it(
   "a job that fails in a thread is given back to its caller, and the thread goes on",
   { timeout: 20_000 },
   async () => {
-    const file = new URL("./job-worker.ts", import.meta.url);
-    using jobs = new WorkerPool<number, number, number>([() => new Worker(file, { execArgv })]);
+    const file = bundled('import "./test/pricing/job-worker.ts";', programs, "job-worker");
+    using jobs = new WorkerPool<number, number, number>([() => new Worker(file)]);
     jobs.begin(3);
     await jobs.whenStarted();
     expect(await jobs.run(7, never)).toBe(21);

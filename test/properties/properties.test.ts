@@ -14,7 +14,7 @@ import { verdictOn, verdictText, WITHIN } from "../../tools/properties/verdict.t
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
 
-const TRADES = counted("FEYNKAC_TRADES", 1200, 3000);
+const TRADES = counted("FEYNKAC_TRADES", 900, 3000);
 
 describe(`${TRADES} random trades`, () => {
   it(

@@ -8,7 +8,7 @@ import { counted } from "../support/extent.ts";
 import { findingText } from "../../tools/properties/run.ts";
 import { familyTable, runFamily, severalFamilies } from "../../tools/properties/several.ts";
 
-const TRADES = counted("FEYNKAC_TRADES_OF_SEVERAL", 20, 40);
+const TRADES = counted("FEYNKAC_TRADES_OF_SEVERAL", 8, 40);
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());

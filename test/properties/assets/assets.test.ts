@@ -1,7 +1,7 @@
 /** Error estimates of trades on two assets, out of sample. `main.ts` does the same for more of them, and on three. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
-import { counted } from "../../support/extent.ts";
+import { counted, everything } from "../../support/extent.ts";
 import { FAMILIES } from "../../../tools/properties/assets/families.ts";
 import { checkFamily, coverageOf, ratioOf } from "../../../tools/properties/assets/price.ts";
 import { checkSensitivities, excessOf } from "../../../tools/properties/assets/sensitivities.ts";
@@ -13,7 +13,7 @@ afterAll(() => device[Symbol.dispose]());
 const QUICK = ["two assets, European", "two assets, a barrier", "two assets, a barrier each"];
 
 test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates hold", async (family) => {
-  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 12, 25), seed: 4242 });
+  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 6, 25), seed: 4242 });
   const { covered, failures, n } = coverageOf(checked);
   expect(failures).toBe(0);
   expect(checked.filter((one) => ratioOf(one) > 3)).toEqual([]);
@@ -32,10 +32,10 @@ test("estimates hold with a barrier on many dates", async () => {
 /** `main.ts` has more of them, and those of early exercise. */
 test("error estimates of sensitivities hold, against quadrature and closed forms", async () => {
   const checked = [
-    ...(await checkSensitivities({ device, count: 20, seed: 4242, only: "Heston" })),
+    ...(await checkSensitivities({ device, count: everything ? 20 : 10, seed: 4242, only: "Heston" })),
     ...(await checkSensitivities({
       device,
-      count: 6,
+      count: everything ? 6 : 3,
       seed: 4242,
       only: "two assets, European",
     })),

@@ -8,9 +8,9 @@ const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
 
 test.for([
-  ["paths, averages", 60, 400],
-  ["paths, lookbacks", 60, 400],
-  ["paths, two assets", 12, 100],
+  ["paths, averages", 25, 400],
+  ["paths, lookbacks", 25, 400],
+  ["paths, two assets", 6, 100],
   ["paths, a barrier", 8, 100],
 ] as const)("%s: estimates hold", async ([only, some, many]) => {
   const count = counted("FEYNKAC_TRADES_ON_PATHS", some, many);

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../../src/cli/main.ts";
@@ -14,6 +13,7 @@ import { openBook } from "../../../src/service/runs/index.ts";
 import { kept } from "../../cli/in-process.ts";
 import { stray } from "../../device/cuda-kernels.ts";
 import { openEmulatedCuda } from "../../support/cuda.ts";
+import { bundled, programFolder } from "../../support/program.ts";
 import { buildCudaEmulator, controlCudaEmulator } from "../../../tools/cuda-emulator/index.ts";
 
 const quotes = [0.2, 1.5].flatMap((expiry) =>
@@ -50,19 +50,19 @@ const texts = {
     .join("\n")}\n`,
 };
 
-const execArgv = ["--import", fileURLToPath(new URL("../../../scripts/typescript.js", import.meta.url))];
 const workers: Worker[] = [];
 const start = (workerData: unknown) => (): Worker => {
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
-    workerData,
-    execArgv,
-  });
+  const worker = new Worker(program, { workerData });
   workers.push(worker);
   return worker;
 };
 
 let folder: string;
+let programs: string;
+let program: string;
 beforeAll(() => {
+  programs = programFolder();
+  program = bundled('import "./test/service/pipeline/worker.ts";', programs);
   folder = mkdtempSync(join(tmpdir(), "feynkac-pipeline-"));
   writeFileSync(join(folder, "market.json"), JSON.stringify(header));
   for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, `book.${name}`), text);
@@ -71,7 +71,10 @@ beforeAll(() => {
     [header, ...trades.slice(0, 3)].map((one) => JSON.stringify(one)).join("\n"),
   );
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(programs, { recursive: true });
+});
 
 const marketOf = (format: TextFormat): string | undefined =>
   format === "csv" ? join(folder, "market.json") : undefined;
