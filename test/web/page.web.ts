@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser())("the page", () => {
     await rowCount(page, 2);
     await page.getByRole("row", { name: /not priced/ }).click();
     // The details follow the click when the page has drawn them.
-    await page.locator(".detail", { hasText: "trades[1].strike: expected a positive number, got -1" }).waitFor();
+    await page.locator(".detail", { hasText: "Strike: expected a positive number, got -1" }).waitFor();
     await page.getByRole("button", { name: "Terms" }).click();
     await page.waitForSelector(".form-row.wrong");
     expect(await page.locator(".form-row.wrong").innerText()).toContain("expected a positive number");

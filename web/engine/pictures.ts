@@ -104,9 +104,15 @@ const GREEKS = [
   ["value", "Value", ""],
   ["delta", "Delta", ", per 1 of spot"],
   ["gamma", "Gamma", ", per 1 of spot²"],
-  ["vega", "Vega", ", per 1.00 of volatility"],
+  ["vega", "Vega", ", a point of volatility"],
   ["theta", "Theta", ", a year"],
 ] as const;
+
+/** A number in the unit of its picture. */
+function shownOf(result: PricedTrade | undefined, name: (typeof GREEKS)[number][0]): number | null {
+  const value = result?.[name] ?? null;
+  return name === "vega" && value !== null ? 0.01 * value : value;
+}
 
 /** Value and Greeks against the spot, today and later. */
 async function profile(trade: Trade, pricer: Pricer): Promise<Chart[]> {
@@ -120,7 +126,7 @@ async function profile(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   });
   const results = await pricer.price(asked, costly ? { greeks: "grid" } : {});
   const at = (time: number, name: (typeof GREEKS)[number][0]): Point[] =>
-    spots.map((spot, i) => [spot, results[time * spots.length + i]?.[name] ?? Number.NaN]);
+    spots.map((spot, i) => [spot, shownOf(results[time * spots.length + i], name) ?? Number.NaN]);
   const { currency, name: underlying, spot } = trade.underlying;
   return GREEKS.flatMap(([name, title, unit]): PlotChart[] => {
     const series = times.map((time, k) => ({
@@ -167,7 +173,7 @@ async function spotTimeMaps(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const results = await pricer.price(asked, costly ? { greeks: "grid" } : {});
   const { currency, name: underlying } = trade.underlying;
   return GREEKS.slice(0, 4).flatMap(([name, title, unit]): Chart[] => {
-    const values = spots.map((_, s) => times.map((_, t) => results[t * spots.length + s]?.[name] ?? null));
+    const values = spots.map((_, s) => times.map((_, t) => shownOf(results[t * spots.length + s], name)));
     if (values.flat().every((value) => value === null)) return [];
     return [
       {

@@ -49,12 +49,10 @@ function noteOf(result: TradeResult | undefined): string {
   return result.warnings.join("; ");
 }
 
-/** Labels of a trade, if the book gives some. */
+/** Labels of a trade, if the book gives some, one a line. */
 function tagsOf(trade: object): string {
-  const { tags } = trade as { readonly tags?: readonly string[] | Readonly<Record<string, unknown>> };
-  if (tags === undefined) return "";
-  if (Array.isArray(tags)) return tags.join(", ");
+  const { tags = {} } = trade as { readonly tags?: Readonly<Record<string, unknown>> };
   return Object.entries(tags)
     .map(([name, value]) => `${name}: ${String(value)}`)
-    .join(", ");
+    .join("\n");
 }

@@ -12,6 +12,7 @@ export class Rows {
   readonly stale: Uint8Array;
   readonly #numbers: Readonly<Record<NumberName, Float64Array>>;
   readonly #texts: Readonly<Record<TextName, string[]>>;
+  readonly #tags = new Set<string>();
 
   constructor(length: number) {
     this.length = length;
@@ -30,8 +31,15 @@ export class Rows {
     return this.#numbers[name][row];
   }
 
-  text(name: TextName, row: number): string {
-    return this.#texts[name][row];
+  text(name: TextName | TagKey, row: number): string {
+    if (!isTag(name)) return this.#texts[name][row];
+    const line = this.#texts.tags[row].split("\n").find((one) => one.startsWith(`${name.slice(TAG)}: `));
+    return line?.slice(name.length - TAG + 2) ?? "";
+  }
+
+  /** The names of all tags, as far as rows have come. */
+  get tags(): readonly string[] {
+    return [...this.#tags];
   }
 
   column(name: NumberName): Float64Array {
@@ -45,6 +53,8 @@ export class Rows {
       this.stale[row] = 0;
       for (let k = 0; k < NUMBERS.length; k++) this.#numbers[NUMBERS[k]][row] = numbers[i * NUMBERS.length + k];
       for (const name of TEXTS) this.#texts[name][row] = texts[name][i];
+      if (texts.tags[i] === "") continue;
+      for (const line of texts.tags[i].split("\n")) this.#tags.add(line.slice(0, line.indexOf(": ")));
     }
   }
 
@@ -65,6 +75,7 @@ export class Rows {
 
   #copied(length: number, placeOf: (row: number) => number): Rows {
     const copy = new Rows(length);
+    for (const tag of this.#tags) copy.#tags.add(tag);
     for (let row = 0; row < this.length; row++) {
       const to = placeOf(row);
       if (to < 0) continue;
@@ -77,8 +88,9 @@ export class Rows {
   }
 }
 
-export type SortKey = NumberName | TextName | "place" | "position";
-export type GroupKey = "none" | "underlying" | "currency" | "product" | "method" | "tags";
+type TagKey = `tag:${string}`;
+export type SortKey = NumberName | TextName | TagKey | "place" | "position";
+export type GroupKey = "none" | "underlying" | "currency" | "product" | "method" | TagKey;
 
 export interface View {
   readonly filter: string;
@@ -95,11 +107,18 @@ export type Line =
   | { readonly kind: "row"; readonly row: number }
   | { readonly kind: "group"; readonly name: string; readonly count: number; readonly sums: readonly GroupSums[] };
 
-/** Sums of quantity × result over a group's rows of one currency; NaN where a part is not known. */
+/**
+ * Sums of quantity × result over a group's rows of one currency; NaN where a part is not known, and where there is no
+ * sum: deltas, gammas and vegas of different underlyings.
+ */
 export interface GroupSums {
   readonly currency: string;
   readonly sums: Readonly<Record<(typeof RESULT_NUMBERS)[number], number>>;
+  /** How many underlyings the rows have; those on several count as one of their own. */
+  readonly underlyings: number;
 }
+
+const OF_ONE_UNDERLYING = ["delta", "gamma", "vega"] as const;
 
 export function linesOf(rows: Rows, view: View): Line[] {
   const shown = sorted(rows, filtered(rows, view), view);
@@ -145,20 +164,33 @@ function sorted(rows: Rows, shown: Int32Array, { sort, descending }: View): Int3
   });
 }
 
-function isText(key: SortKey): key is TextName {
-  return (TEXTS as readonly string[]).includes(key);
+/** Where the tag's name begins in the key of its column. */
+const TAG = "tag:".length;
+
+function isTag(key: string): key is TagKey {
+  return key.startsWith("tag:");
 }
 
+function isText(key: SortKey): key is TextName | TagKey {
+  return isTag(key) || (TEXTS as readonly string[]).includes(key);
+}
+
+/** The group of trades that could not be read: what they are written on is not known. It stands first. */
+const NOT_READ = "not read";
+
 function grouped(rows: Rows, shown: Int32Array, { group, closed }: View): Line[] {
-  const key = group as TextName;
+  const key = group as TextName | TagKey;
   const members = new Map<string, number[]>();
   for (const row of shown) {
-    const name = key === "product" ? productKind(rows.text("product", row)) : rows.text(key, row) || "–";
+    const text = rows.text(key, row);
+    const isRead = rows.text("product", row) !== "–";
+    const name = !isRead ? NOT_READ : key === "product" ? productKind(text) : text || "–";
     const known = members.get(name);
     if (known === undefined) members.set(name, [row]);
     else known.push(row);
   }
   const names = [...members.keys()].sort(new Intl.Collator("en", { numeric: true }).compare);
+  if (members.has(NOT_READ)) names.unshift(...names.splice(names.indexOf(NOT_READ), 1));
   return names.flatMap((name): Line[] => {
     const own = members.get(name) ?? [];
     const head: Line = { kind: "group", name, count: own.length, sums: sumsOf(rows, own) };
@@ -173,16 +205,23 @@ function productKind(product: string): string {
 
 function sumsOf(rows: Rows, members: readonly number[]): GroupSums[] {
   type Sums = Record<(typeof RESULT_NUMBERS)[number], number>;
-  const byCurrency = new Map<string, Sums>();
+  const byCurrency = new Map<string, { readonly sums: Sums; readonly underlyings: Set<string> }>();
   for (const row of members) {
     if (rows.status[row] === STATUS.failed) continue;
     const currency = rows.text("currency", row);
-    let sums = byCurrency.get(currency);
-    if (sums === undefined)
-      byCurrency.set(currency, (sums = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, 0])) as Sums));
+    let group = byCurrency.get(currency);
+    if (group === undefined) {
+      const sums = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, 0])) as Sums;
+      byCurrency.set(currency, (group = { sums, underlyings: new Set() }));
+    }
+    const { sums, underlyings } = group;
+    underlyings.add(rows.text("underlying", row));
     const quantity = rows.number("quantity", row);
     for (const name of RESULT_NUMBERS)
       sums[name] += (name === "errorEstimate" ? Math.abs(quantity) : quantity) * rows.number(name, row);
   }
-  return [...byCurrency].map(([currency, sums]) => ({ currency, sums }));
+  return [...byCurrency].map(([currency, { sums, underlyings }]) => {
+    if (underlyings.size > 1) for (const name of OF_ONE_UNDERLYING) sums[name] = Number.NaN;
+    return { currency, sums, underlyings: underlyings.size };
+  });
 }

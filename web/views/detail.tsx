@@ -5,8 +5,10 @@ import { useEffect } from "preact/hooks";
 import type { TradeResult } from "../../src/book/index.ts";
 import type { Chart } from "../../src/output/charts/index.ts";
 import { book, detail, editBook, engine, loadSchema, rows, run, schema, tab } from "../state/store.ts";
+import { decimalsWithin, fixed, plusMinus, significant } from "../state/numbers.ts";
 import { ChartView } from "./chart.tsx";
 import { MarketForm } from "./market.tsx";
+import { Message } from "./message.tsx";
 import { Form } from "../form/form.tsx";
 import { asProduct, contextOf, productForms, productOf } from "../form/products.ts";
 import type { Plain } from "../form/schema.ts";
@@ -36,15 +38,14 @@ export function Detail(): VNode | null {
   );
 }
 
-const NAMES = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
+const NAMES = ["value", "delta", "gamma", "theta", "vega", "rho"] as const;
 const LABELS = {
-  value: "Value of one unit",
-  delta: "Delta, per 1 of spot",
-  gamma: "Gamma, per 1 of spot²",
-  theta: "Theta, a year",
-  vega: "Vega, per 1.00",
-  rho: "Rho, per 1.00",
-  errorEstimate: "Error estimate",
+  value: ["Value of one unit", 1],
+  delta: ["Delta, per 1 of spot", 1],
+  gamma: ["Gamma, per 1 of spot²", 1],
+  theta: ["Theta, a year", 1],
+  vega: ["Vega, a point", 0.01],
+  rho: ["Rho, a point", 0.01],
 } as const;
 
 function Result(): VNode | null {
@@ -52,14 +53,15 @@ function Result(): VNode | null {
   const { result, currency = "" } = detail.value;
   return (
     <>
-      {result?.status === "error" && <pre class="bad">{result.error.message}</pre>}
+      {result?.status === "error" && <Message className="bad" text={result.error.message} />}
       {result?.status === "ok" && (
         <dl class="numbers" data-testid="result">
           {NAMES.map((name) => (
             <div key={name}>
-              <dt>{LABELS[name]}</dt>
-              <dd>
-                {result[name] === null ? "–" : String(Number(result[name].toPrecision(10)))} <small>{currency}</small>
+              <dt>{LABELS[name][0]}</dt>
+              <dd title={result[name] === null ? undefined : String(result[name] * LABELS[name][1])}>
+                {name === "value" ? within(result) : significant(scaled(result[name], LABELS[name][1]))}{" "}
+                <small>{currency}</small>
               </dd>
             </div>
           ))}
@@ -67,13 +69,17 @@ function Result(): VNode | null {
         </dl>
       )}
       {result?.warnings.map((text) => (
-        <p key={text} class="warning">
-          {text}
-        </p>
+        <Message key={text} className="warning" text={text} />
       ))}
       {result?.status === "ok" && <SmallPicture />}
     </>
   );
+}
+
+const scaled = (value: number | null, by: number): number | null => (value === null ? null : value * by);
+
+function within({ value, errorEstimate }: Extract<TradeResult, { status: "ok" }>): string {
+  return `${fixed(value, decimalsWithin(value, errorEstimate))} ${plusMinus(value, errorEstimate)}`.trim();
 }
 
 /** Sensitivities to each of several underlyings. */
@@ -83,9 +89,9 @@ function Several({ result }: { readonly result: Extract<TradeResult, { status: "
     <>
       {Object.entries(sensitivities).map(([name, { delta, vega }]) => (
         <div key={name}>
-          <dt>{name}: delta, vega</dt>
+          <dt>{name}: delta, vega a point</dt>
           <dd>
-            {delta?.toPrecision(6) ?? "–"}, {vega?.toPrecision(6) ?? "–"}
+            {significant(delta ?? null)}, {significant(scaled(vega ?? null, 0.01))}
           </dd>
         </div>
       ))}

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import type { ExplainAnswer, ExplainRequest, GivenFile } from "../engine/protocol.ts";
 import { engine, problemOf } from "../state/store.ts";
 import { ChartView } from "./chart.tsx";
+import { Message } from "./message.tsx";
 
 interface Field {
   readonly name: "days" | "spot" | "volatility" | "rate";
@@ -89,7 +90,7 @@ export function ExplainView(): VNode {
         </label>
       </form>
       <section aria-label="Explanation" aria-live="polite">
-        {failed.value !== undefined && <pre class="notice">{failed.value}</pre>}
+        {failed.value !== undefined && <Message className="notice" text={failed.value} />}
         <div class="charts wide">
           {answer.value?.charts.map((chart) => (
             <ChartView key={chart.title} chart={chart} />
@@ -103,7 +104,9 @@ export function ExplainView(): VNode {
             </p>
             <ul class="reasons">
               {answer.value.reasons.slice(0, 50).map((reason) => (
-                <li key={reason}>{reason}</li>
+                <li key={reason}>
+                  <Message text={reason} />
+                </li>
               ))}
             </ul>
           </>

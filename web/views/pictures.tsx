@@ -6,6 +6,7 @@ import type { Chart } from "../../src/output/charts/index.ts";
 import type { PictureName } from "../engine/pictures.ts";
 import { book, engine, problemOf, rows, run, selected } from "../state/store.ts";
 import { ChartView } from "./chart.tsx";
+import { Message } from "./message.tsx";
 
 interface Choice {
   readonly name: PictureName;
@@ -63,7 +64,7 @@ export function PicturesView(): VNode {
       </nav>
       <section aria-label="Picture" aria-busy={charts.value === undefined && failed.value === undefined}>
         {of === "trade" && <TradePicker />}
-        {failed.value !== undefined && <p class="notice">{failed.value}</p>}
+        {failed.value !== undefined && <Message className="notice" text={failed.value} />}
         {charts.value === undefined && failed.value === undefined && <p class="about waiting">Computing …</p>}
         <div class="charts">
           {charts.value?.map((chart) => (

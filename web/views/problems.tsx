@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { Message } from "./message.tsx";
 import { notice, problem } from "../state/store.ts";
 
 /** What went wrong, where, and what to do about it; read out as soon as it appears. */
@@ -9,7 +10,7 @@ export function Problems(): VNode {
       {value !== undefined && (
         <section class="problem">
           <h2>{value.title}</h2>
-          <pre>{value.message}</pre>
+          <Message text={value.message} />
           <button type="button" class="quiet" onClick={() => (problem.value = undefined)}>
             Dismiss
           </button>

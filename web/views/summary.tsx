@@ -1,7 +1,8 @@
 /** What the book is worth, and how the run went. */
 import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
-import { decimalsFor, formatFixed, incompleteSumNotes, largestUnderlyings } from "../../src/output/formats/index.ts";
+import { incompleteSumNotes, largestUnderlyings } from "../../src/output/formats/index.ts";
+import { decimalsWithin, fixed, plusMinus, significant } from "../state/numbers.ts";
 import { cancel, run } from "../state/store.ts";
 
 export function Summary(): VNode {
@@ -23,26 +24,27 @@ export function Summary(): VNode {
 const RISKS = [
   ["cashDelta", "cash delta", "delta × spot"],
   ["theta", "theta", "a year"],
-  ["rho", "rho", "per 1.00"],
+  ["rho", "rho", "a point"],
 ] as const;
 
 function Total({ total }: { readonly total: CurrencyTotals }): VNode {
-  const number = (value: number | null): string => formatFixed(value, decimalsFor([value], 7));
   return (
     <div class="card total">
       <h2>Value, {total.currency}</h2>
       <p class="figure" data-testid="total">
-        {number(total.value)}
+        <span class={(total.value ?? 0) < 0 ? "negative" : undefined}>
+          {total.value === null ? "–" : fixed(total.value, decimalsWithin(total.value, total.errorEstimate))}
+        </span>
         <small title="The sum of the error estimates of all trades">
           {" "}
-          ± {formatFixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}
+          {plusMinus(total.value ?? Number.NaN, total.errorEstimate)}
         </small>
       </p>
       <dl>
         {RISKS.map(([name, title, unit]) => (
           <div key={name} title={`${title}: ${total.currency}, ${unit}`}>
             <dt>{title}</dt>
-            <dd>{short(total[name])}</dd>
+            <dd>{significant(name === "rho" ? scaled(total[name]) : total[name])}</dd>
           </div>
         ))}
       </dl>
@@ -56,10 +58,11 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
   );
 }
 
-const short = (value: number | null): string => formatFixed(value, decimalsFor([value], 5));
+/** A sensitivity per 1.00 for a move by a point. */
+const scaled = (value: number | null): number | null => (value === null ? null : 0.01 * value);
 
 const MAX_UNDERLYINGS = 12;
-const TITLES = { delta: "per 1 of spot", gamma: "per 1 of spot²", vega: "per 1.00" };
+const TITLES = { delta: "per 1 of spot", gamma: "per 1 of spot²", vega: "a point" };
 
 function Underlyings({ total }: { readonly total: CurrencyTotals }): VNode | null {
   if (total.underlyings.length === 0) return null;
@@ -78,8 +81,8 @@ function Underlyings({ total }: { readonly total: CurrencyTotals }): VNode | nul
         {shown[0].underlyings.map(({ underlying, delta, gamma, vega }) => (
           <tr key={underlying}>
             <th scope="row">{underlying}</th>
-            {[delta, gamma, vega].map((value, i) => (
-              <td key={i}>{short(value)}</td>
+            {[delta, gamma, scaled(vega)].map((value, i) => (
+              <td key={i}>{significant(value)}</td>
             ))}
           </tr>
         ))}

@@ -5,69 +5,19 @@ import { useComputed, useSignal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { decimalsFor, formatFixed, formatErrorEstimate } from "../../src/output/formats/index.ts";
+import { decimalsFor, formatErrorEstimate } from "../../src/output/formats/index.ts";
 import type { NumberName, TextName } from "../engine/protocol.ts";
+import { type Column, columnsOf, isShown } from "../state/columns.ts";
+import { compact, decimalsWithin, fixed, padded, plusMinus } from "../state/numbers.ts";
 import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
+import { inWords } from "./message.tsx";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";
 import { count } from "./summary.tsx";
 
-interface Column {
-  readonly key: SortKey;
-  readonly title: string;
-  readonly unit: string;
-  readonly about: string;
-  readonly width: string;
-  readonly isText?: boolean;
-}
-
-const COLUMNS: readonly Column[] = [
-  { key: "id", title: "Trade", unit: "", about: "the trade's name", width: "minmax(9rem, 1.5fr)", isText: true },
-  {
-    key: "product",
-    title: "Product",
-    unit: "",
-    about: "what is bought or sold",
-    width: "minmax(11rem, 2fr)",
-    isText: true,
-  },
-  {
-    key: "underlying",
-    title: "Underlying",
-    unit: "",
-    about: "what it is written on",
-    width: "minmax(7rem, 0.8fr)",
-    isText: true,
-  },
-  { key: "expiry", title: "Expiry", unit: "years", about: "from the day of valuation", width: "4.5rem" },
-  { key: "quantity", title: "Quantity", unit: "units", about: "negative when sold", width: "6rem" },
-  { key: "value", title: "Value", unit: "a unit", about: "of one unit, in the currency", width: "7rem" },
-  { key: "position", title: "Position", unit: "× quantity", about: "value × quantity", width: "8rem" },
-  { key: "currency", title: "", unit: "", about: "currency", width: "3.2rem", isText: true },
-  { key: "delta", title: "Delta", unit: "per 1 of spot", about: "∂V/∂S", width: "6rem" },
-  { key: "gamma", title: "Gamma", unit: "per 1 of spot²", about: "∂²V/∂S²", width: "6.5rem" },
-  { key: "theta", title: "Theta", unit: "a year", about: "∂V/∂t", width: "6rem" },
-  {
-    key: "vega",
-    title: "Vega",
-    unit: "per 1.00 vol.",
-    about: "∂V/∂σ, a parallel move of the volatility",
-    width: "6rem",
-  },
-  { key: "rho", title: "Rho", unit: "per 1.00 rate", about: "∂V/∂r, a parallel move of rates", width: "6.5rem" },
-  {
-    key: "errorEstimate",
-    title: "Error",
-    unit: "estimated",
-    about: "a bound meant to hold the error of the value",
-    width: "6.5rem",
-  },
-  { key: "method", title: "Method", unit: "", about: "how it was priced", width: "minmax(6rem, 0.8fr)", isText: true },
-];
-
-const TEMPLATE = COLUMNS.map(({ width }) => width).join(" ");
 const ROW = 34;
 /** Rows of values that decide the decimals of a column. */
 const SAMPLE = 2000;
+const DECIMALS_MOST = 8;
 
 export function ResultsTable(): VNode {
   const scroller = useRef<HTMLDivElement>(null);
@@ -80,6 +30,7 @@ export function ResultsTable(): VNode {
   useEffect(() => list._didMount(), [list]);
   useEffect(() => list._willUpdate());
   void redraw.value;
+  const columns = useComputed(() => (void version.value, columnsOf(rows.value.tags).filter(isShown))).value;
   const decimals = useComputed(() => (void version.value, decimalsOf(rows.value)));
   const items = list.getVirtualItems();
   return (
@@ -88,27 +39,31 @@ export function ResultsTable(): VNode {
       role="grid"
       aria-label="Priced trades"
       aria-rowcount={all.length + 1}
-      aria-colcount={COLUMNS.length}
+      aria-colcount={columns.length}
       tabIndex={0}
       ref={scroller}
-      style={{ "--columns": TEMPLATE, "--rows": all.length }}
+      style={{ "--columns": templateOf(columns), "--least": leastOf(columns), "--rows": all.length }}
       onKeyDown={(event) => keys(event, all, list)}
     >
-      <Head />
+      <Head columns={columns} />
       <div role="rowgroup" class="body" style={{ height: `${list.getTotalSize()}px` }}>
         {items.map(({ index, start }) => {
           const line = all[index];
           const place = { transform: `translateY(${start}px)` };
           return line.kind === "row" ? (
-            <TradeRow key={`r${line.row}`} row={line.row} index={index} place={place} decimals={decimals.value} />
+            <TradeRow key={`r${line.row}`} {...{ row: line.row, index, place, columns, decimals: decimals.value }} />
           ) : (
-            <GroupRow key={`g${line.name}`} line={line} index={index} place={place} />
+            <GroupRow key={`g${line.name}`} {...{ line, index, place, columns }} />
           );
         })}
       </div>
     </div>
   );
 }
+
+const templateOf = (columns: readonly Column[]): string =>
+  columns.map(({ width, isText }) => `minmax(${width}rem, ${isText === true ? 2 * width : width}fr)`).join(" ");
+const leastOf = (columns: readonly Column[]): string => `${columns.reduce((sum, { width }) => sum + width, 0)}rem`;
 
 type Redraw = { value: number };
 
@@ -130,12 +85,12 @@ function optionsOf(
   };
 }
 
-function Head(): VNode {
+function Head({ columns }: { readonly columns: readonly Column[] }): VNode {
   const { sort, descending } = view.value;
   return (
     <div role="rowgroup" class="head">
       <div role="row" aria-rowindex={1} class="row">
-        {COLUMNS.map(({ key, title, unit, about, isText }) => (
+        {columns.map(({ key, title, unit, about, isText }) => (
           <div
             role="columnheader"
             key={key}
@@ -146,7 +101,7 @@ function Head(): VNode {
               type="button"
               title={about}
               aria-label={title === "" ? about : undefined}
-              onClick={() => sortBy(key)}
+              onClick={() => sortBy(key, isText !== true)}
             >
               <span>
                 {title}
@@ -162,9 +117,8 @@ function Head(): VNode {
 }
 
 /** Numbers begin with the largest, texts at A; a third click brings the book's own order back. */
-function sortBy(key: SortKey): void {
+function sortBy(key: SortKey, first: boolean): void {
   const { sort, descending } = view.value;
-  const first = COLUMNS.find((column) => column.key === key)?.isText !== true;
   if (sort !== key) view.value = { ...view.value, sort: key, descending: first };
   else if (descending === first) view.value = { ...view.value, descending: !first };
   else view.value = { ...view.value, sort: "place", descending: false };
@@ -174,65 +128,90 @@ interface RowProps {
   readonly row: number;
   readonly index: number;
   readonly place: { readonly transform: string };
+  readonly columns: readonly Column[];
   readonly decimals: Readonly<Record<string, number>>;
 }
 
-function TradeRow({ row, index, place, decimals }: RowProps): VNode {
+function TradeRow({ row, index, place, columns, decimals }: RowProps): VNode {
   void version.value;
-  const status = rows.value.status[row];
-  const note = rows.value.text("note", row);
+  const all = rows.value;
+  const status = all.status[row];
+  const state = status === STATUS.failed ? "failed" : status === STATUS.warned ? "warned" : "";
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected.value === row}
-      class={`row ${rows.value.stale[row] === 1 ? "stale " : ""}${status === STATUS.failed ? "failed" : status === STATUS.warned ? "warned" : ""}`}
+      class={`row ${all.stale[row] === 1 ? "stale " : ""}${state}`}
       style={place}
-      title={note}
+      title={inWords(all.text("note", row))}
       onClick={() => select(row)}
     >
-      {COLUMNS.map(({ key, isText }) => (
-        <div role="gridcell" key={key} class={isText === true ? "text" : "number"}>
-          {cellOf(rows.value, row, key, decimals)}
-        </div>
+      {columns.map((column) => (
+        <Cell key={column.key} column={column} row={row} decimals={decimals[column.key] ?? 0} />
       ))}
     </div>
   );
 }
 
-function cellOf(all: Rows, row: number, key: SortKey, decimals: Readonly<Record<string, number>>): string {
-  if (key === "method" && all.status[row] === STATUS.failed) return "not priced";
-  if (COLUMNS.find((column) => column.key === key)?.isText === true) return all.text(key as TextName, row);
-  const value = valueOf(all, row, key);
-  if (Number.isNaN(value)) return "–";
-  return key === "errorEstimate" ? formatErrorEstimate(value) : formatFixed(value, decimals[key]);
+interface CellProps {
+  readonly column: Column;
+  readonly row: number;
+  readonly decimals: number;
 }
 
-function valueOf(all: Rows, row: number, key: SortKey): number {
+function Cell({ column, row, decimals }: CellProps): VNode {
+  const all = rows.value;
+  const { key, isText } = column;
+  if (isText === true) {
+    const text = all.text(key as TextName, row).replaceAll("\n", ", ");
+    const shown = key === "method" && all.status[row] === STATUS.failed ? "not priced" : text;
+    return (
+      <div role="gridcell" class="text" title={shown.length > 12 && key !== "note" ? shown : undefined}>
+        {key === "note" ? inWords(shown) : shown}
+      </div>
+    );
+  }
+  const value = valueOf(all, row, column);
+  const own = key === "value" || key === "position" ? Math.min(decimalsOfCell(all, row, key), decimals) : decimals;
+  const text = key === "errorEstimate" ? formatErrorEstimate(Number.isNaN(value) ? null : value) : fixed(value, own);
+  return (
+    <div role="gridcell" class={key === "position" && value < 0 ? "number negative" : "number"}>
+      {padded(text, own, decimals)}
+      {key === "value" && <small class="error">{plusMinus(value, all.number("errorEstimate", row))}</small>}
+    </div>
+  );
+}
+
+function valueOf(all: Rows, row: number, { key, scale = 1 }: Column): number {
   return key === "position"
     ? all.number("value", row) * all.number("quantity", row)
-    : all.number(key as NumberName, row);
+    : scale * all.number(key as NumberName, row);
 }
 
-const DIGITS: Readonly<Record<string, number>> = {
-  value: 7,
-  position: 8,
-  delta: 5,
-  gamma: 5,
-  theta: 6,
-  vega: 6,
-  rho: 6,
-};
+/** Positions are amounts: two decimals are enough. */
+function decimalsOfCell(all: Rows, row: number, key: "value" | "position"): number {
+  const error = all.number("errorEstimate", row);
+  if (key === "value") return decimalsWithin(all.number("value", row), error);
+  const quantity = all.number("quantity", row);
+  return Math.min(decimalsWithin(quantity * all.number("value", row), Math.abs(quantity) * error), 2);
+}
 
-/** One number of decimals for each column, so that the points stand under each other. */
+/** The decimals of each column: the most that one of its numbers has, so that their points stand under each other. */
 function decimalsOf(all: Rows): Record<string, number> {
   const places = Array.from({ length: Math.min(all.length, SAMPLE) }, (_, row) => row);
-  const entries = COLUMNS.filter(({ isText }) => isText !== true).map(({ key }): [string, number] => {
-    if (key === "expiry") return [key, 2];
-    const values = places.map((row) => valueOf(all, row, key)).filter((value) => Number.isFinite(value));
-    if (key === "quantity") return [key, values.every((value) => Number.isInteger(value)) ? 0 : 2];
-    return [key, decimalsFor(values, DIGITS[key] ?? 6)];
-  });
+  const entries = columnsOf([])
+    .filter(({ isText }) => isText !== true)
+    .map((column): [string, number] => {
+      const { key } = column;
+      if (key === "expiry") return [key, 2];
+      const known = places.filter((row) => Number.isFinite(valueOf(all, row, column)));
+      const values = known.map((row) => valueOf(all, row, column));
+      if (key === "quantity") return [key, values.every((value) => Number.isInteger(value)) ? 0 : 2];
+      if (key !== "value" && key !== "position") return [key, decimalsFor(values, 4)];
+      const most = key === "value" ? DECIMALS_MOST : decimalsFor(values, 6);
+      return [key, Math.min(Math.max(...known.map((row) => decimalsOfCell(all, row, key)), 0), most)];
+    });
   return Object.fromEntries(entries);
 }
 
@@ -240,9 +219,11 @@ interface GroupProps {
   readonly line: Extract<Line, { kind: "group" }>;
   readonly index: number;
   readonly place: { readonly transform: string };
+  readonly columns: readonly Column[];
 }
 
-function GroupRow({ line, index, place }: GroupProps): VNode {
+/** The head of a group: its name over the columns of texts, then its sums, as far as they have one. */
+function GroupRow({ line, index, place, columns }: GroupProps): VNode {
   const { closed } = view.value;
   const isOpen = !closed.has(line.name);
   const toggle = (): void => {
@@ -253,31 +234,46 @@ function GroupRow({ line, index, place }: GroupProps): VNode {
   };
   // Amounts of several currencies are not added up.
   const [only, ...others] = line.sums;
+  const firstNumber = columns.findIndex(({ isText, key }) => isText !== true && key !== "expiry" && key !== "quantity");
+  const span = firstNumber < 0 ? columns.length : firstNumber;
   return (
     <div role="row" aria-rowindex={index + 2} class="row group" style={place}>
-      {COLUMNS.map(({ key, isText }) => (
-        <div role="gridcell" key={key} class={isText === true ? "text" : "number"}>
-          {key === "id" ? (
-            <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
-              {line.name} <small>{count(line.count)}</small>
-            </button>
-          ) : (
-            only !== undefined && others.length === 0 && groupCell(only, key)
-          )}
+      <div role="gridcell" class="text" aria-colspan={span} style={{ gridColumn: `1 / span ${span}` }}>
+        <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
+          {line.name}{" "}
+          <small>
+            {count(line.count)} {line.count === 1 ? "trade" : "trades"}
+            {others.length > 0 && `, ${line.sums.map(({ currency }) => currency).join(" and ")}: no sums`}
+          </small>
+        </button>
+      </div>
+      {columns.slice(span).map((column) => (
+        <div
+          role="gridcell"
+          key={column.key}
+          class={column.isText === true ? "text" : "number"}
+          {...titled(line, column)}
+        >
+          {only !== undefined && others.length === 0 && groupCell(only, column)}
         </div>
       ))}
     </div>
   );
 }
 
-function groupCell({ currency, sums }: Extract<Line, { kind: "group" }>["sums"][number], key: SortKey): string {
+function titled({ sums: [only] }: GroupProps["line"], { key, scale = 1 }: Column): { readonly title?: string } {
+  if (only === undefined || !Object.hasOwn(only.sums, key) || key === "value") return {};
+  if (only.underlyings > 1 && ["delta", "gamma", "vega"].includes(key))
+    return { title: `${only.underlyings} underlyings: their ${key}s have no sum` };
+  return { title: String(scale * only.sums[key as keyof typeof only.sums]) };
+}
+
+function groupCell({ currency, sums }: GroupProps["line"]["sums"][number], { key, scale = 1 }: Column): string {
   if (key === "currency") return currency;
-  const name = key === "position" ? "value" : key === "value" ? undefined : (key as keyof typeof sums);
-  const value = name === undefined ? undefined : sums[name];
-  if (value === undefined) return "";
-  return key === "errorEstimate"
-    ? formatErrorEstimate(value)
-    : formatFixed(Number.isNaN(value) ? null : value, decimalsFor([value], 7));
+  if (key === "position") return fixed(sums.value, Math.min(decimalsWithin(sums.value, sums.errorEstimate), 2));
+  if (key === "value" || !Object.hasOwn(sums, key)) return "";
+  const value = scale * sums[key as keyof typeof sums];
+  return key === "errorEstimate" ? formatErrorEstimate(value) : compact(value);
 }
 
 /** The arrows move the selection, and the list with it. */

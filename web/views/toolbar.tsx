@@ -2,17 +2,17 @@
 import type { VNode } from "preact";
 import type { ExportFormat } from "../engine/protocol.ts";
 import type { GroupKey, View } from "../state/rows.ts";
-import { lines, rows, run, save, view } from "../state/store.ts";
+import { columnsOf, isShown, showColumn } from "../state/columns.ts";
+import { lines, rows, run, save, version, view } from "../state/store.ts";
 import { Menu } from "./menu.tsx";
 import { count } from "./summary.tsx";
 
-const GROUPS: Readonly<Record<GroupKey, string>> = {
+const GROUPS: Readonly<Partial<Record<GroupKey, string>>> = {
   none: "no groups",
   underlying: "underlying",
   currency: "currency",
   product: "product",
   method: "method",
-  tags: "tags",
 };
 
 const FORMATS: readonly (readonly [ExportFormat, string, string])[] = [
@@ -27,6 +27,7 @@ export function Toolbar(): VNode {
   const change = (part: Partial<View>): void => void (view.value = { ...view.value, ...part });
   const end = run.value.state === "done" ? run.value.end : undefined;
   const warned = end?.warnings.length ?? 0;
+  void version.value;
   const shown = lines.value.filter(({ kind }) => kind === "row").length;
   return (
     <div class="toolbar">
@@ -43,11 +44,13 @@ export function Toolbar(): VNode {
           value={view.value.group}
           onChange={(event) => change({ group: event.currentTarget.value as GroupKey, closed: new Set() })}
         >
-          {Object.entries(GROUPS).map(([key, label]) => (
-            <option key={key} value={key}>
-              {label}
-            </option>
-          ))}
+          {[...Object.entries(GROUPS), ...rows.value.tags.map((name) => [`tag:${name}`, `tag ${name}`])].map(
+            ([key, label]) => (
+              <option key={key} value={key}>
+                {label}
+              </option>
+            ),
+          )}
         </select>
       </label>
       {(warned > 0 || (end?.failed ?? 0) > 0) && (
@@ -67,6 +70,25 @@ export function Toolbar(): VNode {
         {count(shown)} of {count(rows.value.length)}
       </span>
       <div class="spacer" />
+      <Menu label="Columns" button="Columns" className="button">
+        {() => (
+          <ul class="checks" aria-label="Columns">
+            {columnsOf(rows.value.tags).map((column) => (
+              <li key={column.key}>
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={isShown(column)}
+                    disabled={column.key === "id"}
+                    onChange={(event) => showColumn(column, event.currentTarget.checked)}
+                  />
+                  {column.title || "Currency"} <small>{column.unit}</small>
+                </label>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Menu>
       <Menu label="Save" button="Save" className="button">
         {(close) => (
           <ul role="menu" aria-label="Save">
