@@ -76,3 +76,4 @@ export {
 } from "./result-fields.ts";
 export type * from "./convertible-types.ts";
 export { passScriptDates } from "./script-life.ts";
+export { checkScripts, type ScriptCheck } from "./check-scripts.ts";

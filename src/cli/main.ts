@@ -131,6 +131,7 @@ function describe(context: CommandContext): Command {
     .description("print the book's format as JSON Schema, for editors and for other programs")
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
   describeImplied(program, context);
+  describeScript(program, context);
   describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
@@ -244,6 +245,20 @@ function describeImplied(program: Command, { terminal, signal, engine, done }: C
       done(await implied(path, { ...priceOptions(flags), asOf, priceError }, terminal, signal, engine));
     },
   );
+}
+
+function describeScript(program: Command, { terminal, done }: CommandContext): void {
+  const script = program.command("script").description("work on scripts of structured products");
+  script
+    .command("check")
+    .description("check scripts: every mistake with its place and a remedy, and what is in those without one")
+    .argument("<file>", "a script, a trade with a script, or a book, in JSON; - reads standard input")
+    .addOption(new Option("--format <name>").choices(["table", "json"]).default("table"))
+    .addHelpText("after", "\nExit status: 0 no mistakes, 1 mistakes, 2 a file that cannot be used")
+    .action(async (path: string, { format }: { readonly format: "table" | "json" }) => {
+      const { checkScriptFile } = await import("./commands/script-check.ts");
+      done(await checkScriptFile(path, format, terminal));
+    });
 }
 
 function describeReport(program: Command, { terminal, done }: CommandContext): void {

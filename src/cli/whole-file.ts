@@ -1,7 +1,9 @@
 /** Reads whole files for commands, and names the file in errors about what it contains. */
 import { readFileSync } from "node:fs";
 import { BookError } from "../base/errors.ts";
+import { decodeText, readWholeText } from "../book/index.ts";
 import { CliError, reasonOf } from "./failure.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Reads a whole file. @throws CliError */
 export function readWholeFile(path: string): Buffer {
@@ -11,6 +13,12 @@ export function readWholeFile(path: string): Buffer {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : reasonOf(cause)}`, { cause });
   }
+}
+
+/** Reads a whole file of text, or standard input if the path is `-`. @throws CliError | BookError */
+export async function readText(path: string, { stdin }: Terminal): Promise<string> {
+  if (path === "-") return readWholeText(decodeText(stdin as AsyncIterable<Uint8Array>));
+  return readWholeFile(path).toString("utf8");
 }
 
 /**

@@ -51,6 +51,7 @@ export {
   ratesTradeSchema,
   type RedemptionSpec,
 } from "./rates.ts";
-export { type ScriptedTradeSpec, scriptedTradeSchema, type ScriptDataSpec } from "./scripted.ts";
+export { type ScriptedTradeSpec, scriptedTradeSchema, type ScriptDataSpec, scriptDatumSchema } from "./scripted.ts";
+export { scriptSchema } from "./script.ts";
 export { LINEAR_FIELDS, type LinearLegSpec, type LinearTradeSpec, linearTradeSchema } from "./linear.ts";
 export { isPlainObject, type Schema, tags } from "./values.ts";

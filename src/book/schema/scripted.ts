@@ -27,16 +27,20 @@ const date = name.transform((text, context): TimeSpec => {
   return z.NEVER;
 });
 
-const datum = choose('a number, a date, a list of either, { "schedule" }, or numbers by underlying', {
-  number: finite.transform((value): ScriptDataSpec => ({ kind: "number", value })),
-  string: date.transform((of): ScriptDataSpec => ({ kind: "date", time: of })),
-  list: list(time, "a list of numbers or dates, at least one", 1).transform((times): ScriptDataSpec => {
-    const values = times.flatMap((one) => (one.kind === "years" ? [one.years] : []));
-    return values.length === times.length ? { kind: "numbers", values } : datesOf(times);
-  }),
-  object: mapOf(finite, "numbers by underlying").transform((values): ScriptDataSpec => ({ kind: "each", values })),
-  marked: { schedule: dateForms.marked.schedule.transform(datesOf) },
-});
+/** The schema of a datum of a script. */
+export const scriptDatumSchema = choose(
+  'a number, a date, a list of either, { "schedule" }, or numbers by underlying',
+  {
+    number: finite.transform((value): ScriptDataSpec => ({ kind: "number", value })),
+    string: date.transform((of): ScriptDataSpec => ({ kind: "date", time: of })),
+    list: list(time, "a list of numbers or dates, at least one", 1).transform((times): ScriptDataSpec => {
+      const values = times.flatMap((one) => (one.kind === "years" ? [one.years] : []));
+      return values.length === times.length ? { kind: "numbers", values } : datesOf(times);
+    }),
+    object: mapOf(finite, "numbers by underlying").transform((values): ScriptDataSpec => ({ kind: "each", values })),
+    marked: { schedule: dateForms.marked.schedule.transform(datesOf) },
+  },
+);
 
 /** The schema that validates a structured product. */
 export const scriptedTradeSchema = object({
@@ -47,7 +51,7 @@ export const scriptedTradeSchema = object({
     object: mapOf(name, "names of underlyings by those of the script"),
   }).optional(),
   script: choose('the name of a script, or { "state", "events" }', { string: name, object: scriptSchema }),
-  data: mapOf(datum, "an object of data by name").optional(),
+  data: mapOf(scriptDatumSchema, "an object of data by name").optional(),
   initial: choose("the initial fixing, or initial fixings by underlying of the script", {
     number: positive,
     list: list(positive, "a list of initial fixings, at least one", 1),

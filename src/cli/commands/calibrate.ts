@@ -1,11 +1,11 @@
-import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
+import { type MarketCalibration, parseJson, readHeader } from "../../book/index.ts";
 import { runBlockingNext } from "../../base/event-loop.ts";
 import { sheetSvg } from "../../output/charts/index.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-import { inFile, readWholeFile } from "../whole-file.ts";
+import { inFile, readText } from "../whole-file.ts";
 
 /** The options of the command `feynkac calibrate`. */
 export interface CalibrateOptions {
@@ -47,11 +47,6 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   for (const doubt of doubts) terminal.stderr.write(`feynkac: ${doubt}\n`);
   const all = [...Object.values(underlyings), ...Object.values(rates)];
   return all.every(({ status }) => status === "converged") ? EXIT_STATUS.ok : EXIT_STATUS.failedTrades;
-}
-
-async function readText(path: string, { stdin }: Terminal): Promise<string> {
-  if (path === "-") return readWholeText(decodeText(stdin as AsyncIterable<Uint8Array>));
-  return readWholeFile(path).toString("utf8");
 }
 
 async function write(path: string, text: string, { stdout }: Terminal): Promise<void> {

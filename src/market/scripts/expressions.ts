@@ -147,6 +147,7 @@ export class ExpressionReader {
     if (Object.hasOwn(FORMULA_CONSTANTS, name))
       return one("number", { kind: "number", value: FORMULA_CONSTANTS[name] });
     if (name === "worst" || name === "best") return this.#rank(name === "best" ? 0 : this.#scope.letters.length - 1);
+    if (this.#scope.assumes(name, "number")) return this.#scope.named(name, node.start)!;
     throw this.#scope.unknown(name, node.start);
   }
 

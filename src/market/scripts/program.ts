@@ -1,10 +1,10 @@
 /** Scripts compiled for a shape: what they do on dates, and in which order they take and carry numbers. */
-import { SpecError } from "../../base/errors.ts";
+import { KernelError, SpecError } from "../../base/errors.ts";
 import { keyOf, memoize } from "../../base/memoize.ts";
 import { factsOf, type Jump } from "./facts.ts";
 import type { DataKinds, EventInput, ScriptInput } from "./input.ts";
 import { checkName, PAID, type State, statesOf } from "./names.ts";
-import { EventScope, type PaySite, type Usage } from "./scope.ts";
+import { EventScope, type Findings, type PaySite, type ScriptMistake, type Usage } from "./scope.ts";
 import { EventSource } from "./source.ts";
 import { readStatements } from "./statements.ts";
 import type { Statement } from "./tree.ts";
@@ -97,7 +97,41 @@ const compiled = memoize(
   (script, underlyings, data) => keyOfScript(script, underlyings, data),
 );
 
-function compile(script: ScriptInput, letters: readonly string[], data: DataKinds, name: string): Program {
+/** What a check of a script finds: all of its mistakes, or else the program. */
+export type CheckedScript =
+  | { readonly mistakes: readonly [ScriptMistake, ...ScriptMistake[]] }
+  | { readonly mistakes: readonly []; readonly program: Program };
+
+/**
+ * Checks a script to its end: a statement with a mistake is left out, and the others are read. `assume` is called for a
+ * name that nothing has, and may add it to `data`.
+ */
+export function checkScript(
+  script: ScriptInput,
+  underlyings: readonly string[],
+  data: DataKinds,
+  name: string,
+  assume: Findings["assume"] = () => false,
+): CheckedScript {
+  const found: Findings = { mistakes: [], assume };
+  try {
+    const program = compile(script, underlyings, data, name, found);
+    const [first, ...others] = found.mistakes;
+    return first === undefined ? { mistakes: [], program } : { mistakes: [first, ...others] };
+  } catch (error) {
+    if (!(error instanceof KernelError || error instanceof SpecError)) throw error;
+    // One of the whole script, such as a state without a value.
+    return { mistakes: [{ event: undefined, error }, ...found.mistakes] };
+  }
+}
+
+function compile(
+  script: ScriptInput,
+  letters: readonly string[],
+  data: DataKinds,
+  name: string,
+  found?: Findings,
+): Program {
   const who = `script "${name}"`;
   for (const one of data.keys()) checkName(one, `${who}: data.${one}`);
   if (script.events.length === 0) throw new SpecError(`${who}: events: got none, expected at least one`);
@@ -119,7 +153,7 @@ function compile(script: ScriptInput, letters: readonly string[], data: DataKind
     locals: 0,
     nodes: 0,
   };
-  const names = { letters, states, data, dates, initialAt, lastAt };
+  const names = { letters, states, data, dates, initialAt, lastAt, found };
   const events = script.events.map(({ on, do: text }, event): ProgramEvent => {
     const source = new EventSource(`${who}, event ${event + 1}`, text);
     return { on, body: readStatements(new EventScope(source, event, names, usage)) };

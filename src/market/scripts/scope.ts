@@ -1,4 +1,5 @@
 /** What the names of an event mean, and what the whole script is found to use. */
+import { KernelError } from "../../base/errors.ts";
 import type { DataKinds } from "./input.ts";
 import type { State } from "./names.ts";
 import type { EventSource } from "./source.ts";
@@ -40,6 +41,19 @@ export interface Usage {
 /** Scripts with more expressions than this, counted once for each underlying, would compile for minutes. */
 const MAX_NODES = 20_000;
 
+/** A mistake of a script: what is wrong, and the index of its event if it is in one. */
+export interface ScriptMistake {
+  readonly event: number | undefined;
+  readonly error: Error;
+}
+
+/** The mistakes of a script that is checked to its end, not only to the first of them. */
+export interface Findings {
+  readonly mistakes: ScriptMistake[];
+  /** Adds a name that nothing has to the data; false where it is a mistake. */
+  readonly assume: (name: string, kind: "number" | "date") => boolean;
+}
+
 /** A local value of an event. */
 interface Local {
   readonly value: Value;
@@ -56,6 +70,8 @@ export interface ScriptNames {
   /** The indices of the first initial fixing and of the first of `last` among the carried numbers. */
   readonly initialAt: number;
   readonly lastAt: number;
+  /** The mistakes that have been found; undefined where the first one is thrown. */
+  readonly found: Findings | undefined;
 }
 
 /** The names that are visible in an event. */
@@ -83,6 +99,29 @@ export class EventScope {
   count(node: any): void {
     if (++this.usage.nodes <= MAX_NODES) return;
     throw this.source.error(node.start, `the script has more than ${MAX_NODES} expressions`, "shorten it");
+  }
+
+  /**
+   * Runs `read`, which reads a statement or the whole event. Where mistakes are collected, that of a statement is kept,
+   * the statement is left out, and what it declares is a number. @throws KernelError where none are collected
+   */
+  tolerant<T>(node: any, read: () => readonly T[]): readonly T[] {
+    const { found } = this.names;
+    try {
+      return read();
+    } catch (error) {
+      if (found === undefined || !(error instanceof KernelError)) throw error;
+      found.mistakes.push({ event: this.event, error });
+      const [scope] = this.#locals.slice(-1);
+      const value: Value = { type: "number", isEach: false, parts: [{ kind: "number", value: 0 }] };
+      for (const { id } of node?.declarations ?? []) scope.set(id.name as string, { value, isConstant: false });
+      return [];
+    }
+  }
+
+  /** Tells whether a name that nothing has may be taken for one of the data. */
+  assumes(name: string, kind: "number" | "date"): boolean {
+    return this.names.found?.assume(name, kind) === true;
   }
 
   /** Records that initial fixings are read. */

@@ -12,7 +12,7 @@ const MAX_DEPTH = 50;
 
 /** Returns the statements of an event. @throws KernelError with the place of a mistake */
 export function readStatements(scope: EventScope): readonly Statement[] {
-  return new StatementReader(scope).list(scope.source.parse(), 0);
+  return scope.tolerant(undefined, () => new StatementReader(scope).list(scope.source.parse(), 0));
 }
 
 class StatementReader {
@@ -25,7 +25,7 @@ class StatementReader {
   }
 
   list(nodes: readonly any[], depth: number): readonly Statement[] {
-    return nodes.flatMap((node) => this.#statement(node, depth));
+    return nodes.flatMap((node) => this.#scope.tolerant(node, () => this.#statement(node, depth)));
   }
 
   #block(node: any, depth: number): readonly Statement[] {
@@ -235,7 +235,8 @@ class StatementReader {
         throw this.#scope.source.unexpected(field as Node, form);
       if (name === "currency") currency = text;
       else if (name === "on") {
-        if (!this.#scope.names.data.has(text)) throw this.#scope.unknown(text, value.start as number);
+        if (!this.#scope.names.data.has(text) && !this.#scope.assumes(text, "date"))
+          throw this.#scope.unknown(text, value.start as number);
         on = text;
       } else throw this.#error(field, `pay has no ${String(name)}`, form);
     }
