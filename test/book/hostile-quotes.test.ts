@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { BookError } from "../../src/base/errors.ts";
 import { readHeader } from "../../src/index.ts";
+import { counted } from "../support/extent.ts";
 import { uniform } from "../calibration/uniform.ts";
 
 const FITS = ["none", "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", { sabr: { beta: 0.7 } }] as const;
@@ -46,10 +47,13 @@ function randomBook(random: () => number, mark: (typeof MARKS)[number]): { reado
   return { quotes, at: mark === "repeated" ? quotes.length - 1 : at };
 }
 
+/** Each mark once, or three times. */
+const BOOKS = counted("FEYNKAC_HOSTILE_QUOTES", 9, 27);
+
 describe("hostile quotes of a book", () => {
   it.each(FITS.map((fit) => [typeof fit === "string" ? fit : "sabr", fit] as const))("%s", (_, fit) => {
     const random = uniform(77);
-    for (let n = 0; n < 27; n++) {
+    for (let n = 0; n < BOOKS; n++) {
       const mark = MARKS[n % MARKS.length];
       const { quotes, at } = randomBook(random, mark);
       const dividends = random() < 0.5 ? { discrete: [{ date: 0.3, cash: 4 }] } : { yield: 0.01 };

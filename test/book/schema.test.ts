@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -101,25 +100,6 @@ describe("a book as a plain object", () => {
     const payoff: Same<Options<Written>["payoff"], Options<BookInput>["payoff"]> = true;
     expect([same, all, market, scenarios, terms, payoff]).toEqual(Array(6).fill(true));
     expect(written).toBe(RICH);
-  });
-
-  test("has a type that the example books are of", () => {
-    const folder = mkdtempSync(join(root, "test/book/.typed-"));
-    try {
-      const lines = EXAMPLES.map((path, i) => `export const book${i}: BookInput = ${JSON.stringify(read(path))};`);
-      const head = 'import type { BookInput } from "../../../src/book/index.ts";';
-      writeFileSync(join(folder, "books.ts"), [head, ...lines].join("\n"));
-      const config = { extends: "../../../tsconfig.json", include: ["books.ts"], exclude: [] };
-      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-      const compiler = join(root, "node_modules/typescript/bin/tsc");
-      const { stdout, status } = spawnSync(process.execPath, [compiler, "-p", folder, "--noEmit"], {
-        encoding: "utf8",
-      });
-      expect(stdout).toBe("");
-      expect(status).toBe(0);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });
 

@@ -149,9 +149,10 @@ describe.each(dealt(models, 0, 2))("volatility as %s", (name) => {
     await expectValue({ ...terms, payoff: call(90), exercise: american }, blackScholes(call(90), 100, 0.5, 0.2));
   });
 
-  it.each([0.5, 0.9, 0.99])("a part of %f of the spot, which scales it", async (proportional) => {
+  const parts = [0.5, 0.9, 0.99];
+  it.each(parts)("a part of %f of the spot, which scales it", async (proportional) => {
     const spot = 100 * (1 - proportional);
-    for (const time of [1e-6, 0.5, 1]) {
+    for (const time of dealt([1e-6, 0.5, 1], parts.indexOf(proportional) + (models.indexOf(name) >> 1), 3)) {
       const market = { dividends: dividendSchedule(0, [{ time, cash: 0, proportional }]) };
       for (const payoff of [put(100), put(1), call(10)])
         await expectValue({ volatility, payoff, market }, blackScholes(payoff, spot, 1, 0.2));
@@ -178,7 +179,8 @@ describe.each(dealt(models, 0, 2))("volatility as %s", (name) => {
 describe.each(Object.keys(skewed))("volatility as a skewed %s", (name) => {
   const volatility = skewed[name];
 
-  it.each([3, 50, 90])("a dividend of %f at once, with every exercise", async (dividend) => {
+  const hand = Object.keys(skewed).indexOf(name);
+  it.each(dealt([3, 50, 90], hand, 3))("a dividend of %f at once, with every exercise", async (dividend) => {
     const soon = { volatility, market: cash([1e-8, dividend]) };
     const after = { volatility, market: { spot: 100 - dividend } };
     for (const payoff of [put(100), put(10), call(20), digital("call", 20)]) {
@@ -192,7 +194,7 @@ describe.each(Object.keys(skewed))("volatility as a skewed %s", (name) => {
     }
   });
 
-  it.each([20, 99, 120])("a dividend of %f at expiry", async (dividend) => {
+  it.each(dealt([20, 99, 120], hand, 3))("a dividend of %f at expiry", async (dividend) => {
     const terms = { volatility, market: cash([1, dividend]) };
     const theory =
       (await value({ volatility, payoff: put(5 + dividend) })) - (await value({ volatility, payoff: put(dividend) }));
@@ -236,8 +238,9 @@ describe("barriers", () => {
   ];
 
   it.each(outs)("a dividend at once: %s", async (_, one) => {
+    const hand = outs.findIndex(([, other]) => other === one);
     for (const dividend of [20, 50, 90])
-      for (const payoff of [put(100), call(20)]) {
+      for (const payoff of dealt([put(100), call(20)], hand, 2)) {
         const market = { spot: 100 - dividend };
         const isHit = one.type === "down-and-out" && market.spot <= one.level;
         const theory = isHit ? one.rebate : await value({ volatility, payoff, barriers: [one], market });
@@ -263,23 +266,28 @@ describe("knocked in and knocked out", () => {
     ["on dates, the dividend's among them", { kind: "discrete", times: [0.25, 0.5, 0.75, 1] }],
   ] as const;
 
-  it.each(monitored)("are the plain trade together: monitored %s", async (_, monitoring) => {
-    for (const dividend of [20, 90, 150])
-      for (const [side, level] of [
-        ["down", 60],
-        ["down", 5],
-        ["up", 120],
-      ] as const)
-        for (const payoff of [put(100), call(20)]) {
-          const terms = { volatility: flatVolatility(0.3), payoff, market: cash([0.5, dividend]) };
-          const [inside, outside] = await Promise.all(
-            (["in", "out"] as const).map((end) =>
-              value({ ...terms, barriers: [barrier({ type: `${side}-and-${end}`, level, to: 1, monitoring })] }),
-            ),
-          );
-          // Three problems on two meshes, each solved to 1e-5.
-          await expectValue(terms, inside + outside, 3e-5);
-        }
+  const levels = [
+    ["down", 60],
+    ["down", 5],
+    ["up", 120],
+  ] as const;
+  const cases = [20, 90, 150].flatMap((dividend) =>
+    levels.flatMap(([side, level]) => [put(100), call(20)].map((payoff) => ({ dividend, side, level, payoff }))),
+  );
+
+  it.each(monitored)("are the plain trade together: monitored %s", async (way, monitoring) => {
+    // Each dividend, level and payoff has its turn.
+    const hand = monitored.findIndex(([name]) => name === way);
+    for (const { dividend, side, level, payoff } of dealt(cases, hand, 5)) {
+      const terms = { volatility: flatVolatility(0.3), payoff, market: cash([0.5, dividend]) };
+      const [inside, outside] = await Promise.all(
+        (["in", "out"] as const).map((end) =>
+          value({ ...terms, barriers: [barrier({ type: `${side}-and-${end}`, level, to: 1, monitoring })] }),
+        ),
+      );
+      // Three problems on two meshes, each solved to 1e-5.
+      await expectValue(terms, inside + outside, 3e-5);
+    }
   });
 });
 

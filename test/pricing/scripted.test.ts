@@ -1,9 +1,13 @@
 /** Structured products in books: values beside options and references, their past, their errors, and worked notes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { priceBook, readBook } from "../../src/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { priceBook, type PricingOptions, readBook } from "../../src/index.ts";
 import type { PricedTrade } from "../../src/book/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+
+const device = createCpuDevice({ threads: 2 });
+afterAll(() => device[Symbol.dispose]());
 
 const MARKET = {
   rates: { EUR: 0.03 },
@@ -14,9 +18,17 @@ const MARKET = {
   correlations: [["ACME", "BETA", 0.5]],
 };
 
-async function pricesOf(trades: readonly object[], more: object = {}, market: object = {}) {
+const SENSITIVITIES = { sensitivityErrorEstimates: true } as const;
+const VALUES = { greeks: "none" } as const;
+
+async function pricesOf(
+  trades: readonly object[],
+  more: object = {},
+  market: object = {},
+  options: PricingOptions = SENSITIVITIES,
+) {
   const book = readBook({ asOf: "2026-11-20", market: { ...MARKET, ...market }, trades, ...more });
-  const { results } = await priceBook(book, { sensitivityErrorEstimates: true });
+  const { results } = await priceBook(book, { device, ...options });
   return results;
 }
 
@@ -80,10 +92,12 @@ test("an autocallable has its published value, alone and among others of its sha
 
 test("scenarios and models move the value as they move the market", { timeout: 120_000 }, async () => {
   const scenarios = { spot: [0, 0.1], rate: [0, 0.01] };
-  const [{ scenarios: values }] = await pricedOf([{ id: "1", ...CALL }], { scenarios });
+  const [{ scenarios: values }] = await pricedOf([{ id: "1", ...CALL }], { scenarios }, {}, VALUES);
   const [{ scenarios: wanted }] = await pricedOf(
     [{ id: "1", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 }],
     { scenarios },
+    {},
+    VALUES,
   );
   const flat = (of: unknown): readonly number[] => [of].flat(9) as number[];
   expect(flat(values)).toHaveLength(4);
@@ -93,7 +107,7 @@ test("scenarios and models move the value as they move the market", { timeout: 1
     const underlyings = { ACME: { ...MARKET.underlyings.ACME, volatility } };
     const option = { id: "2", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 };
     const market = { underlyings, correlations: [] };
-    const [own, other] = await pricedOf([{ id: "1", ...CALL }, option], {}, market);
+    const [own, other] = await pricedOf([{ id: "1", ...CALL }, option], {}, market, VALUES);
     expect(Math.abs(own.value - other.value)).toBeLessThanOrEqual(own.errorEstimate + other.errorEstimate);
   }
 });
@@ -163,10 +177,11 @@ describe("early rights", () => {
   });
 
   test("a right of a date on which the trade stops is used there or never", { timeout: 60_000 }, async () => {
-    const [own, other] = await pricedOf([
+    const trades = [
       { id: "1", ...berm("pay(1); exercise(strike - S); stop()", [1]) },
       { id: "2", ...berm("pay(1 + max(strike - S, 0))", [1]) },
-    ]);
+    ];
+    const [own, other] = await pricedOf(trades, {}, {}, VALUES);
     expect(Math.abs(own.value - other.value)).toBeLessThanOrEqual(own.errorEstimate + other.errorEstimate);
     expect(own.value).toBeGreaterThan(8);
   });
@@ -189,10 +204,10 @@ describe("the past", () => {
     // Below the knock-in level on the first date, the note is one without knock-in dates that pays min(worst, 1).
     const left = { ...NOTE.data, observations: observed.slice(1), barriers: [1, 1], premiums: [0.14, 0.21] };
     const knockedIn = { ...left, knockInDates: "2028-05-20", knockIn: 1e9, maturity: "2028-05-20" };
-    const [past] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 55 }));
-    const [same] = await pricedOf([{ id: "1", ...NOTE, data: knockedIn }]);
+    const [past] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 55 }), VALUES);
+    const [same] = await pricedOf([{ id: "1", ...NOTE, data: knockedIn }], {}, {}, VALUES);
     expect(Math.abs(past.value - same.value)).toBeLessThanOrEqual(past.errorEstimate + same.errorEstimate);
-    const [called] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 101 }));
+    const [called] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 101 }), VALUES);
     expect([called.value, called.errorEstimate]).toEqual([0, 0]);
   });
 
@@ -271,7 +286,7 @@ describe("the notes of docs/scripts.md", () => {
     async (_, json, value) => {
       const trade = { id: "1", ...(JSON.parse(json) as object) };
       const fixings = { ACME: { "2026-08-20": 96 }, BETA: { "2026-08-20": 45 } };
-      const [result] = await pricedOf([trade], {}, { fixings });
+      const [result] = await pricedOf([trade], {}, { fixings }, VALUES);
       // The page rounds to a hundredth.
       expect(Math.abs(result.value - Number(value))).toBeLessThanOrEqual(0.0051);
     },

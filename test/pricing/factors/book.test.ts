@@ -39,10 +39,13 @@ const market = {
 };
 type Trades = BookInput["trades"];
 
+/** What asks for values alone. */
+const VALUES = { greeks: "none" } as const;
+
 async function price(
   trades: Trades,
   rest: Partial<BookInput> = {},
-  options: { method?: "adi" | "auto" | "montecarlo"; accuracy?: { relative: number } } = {},
+  options: { method?: "adi" | "auto" | "montecarlo"; accuracy?: { relative: number }; greeks?: "none" } = {},
 ): Promise<PricedTrade[]> {
   const book = readBook({ asOf: "2026-01-01", market, trades, ...rest });
   const { results } = await priceBook(book, { device, ...options });
@@ -162,11 +165,15 @@ describe("barriers", () => {
   const plain = { underlyings: ["A", "B"], payoff: { bestOf: "call" }, strike: 100, expiry: 1 } as const;
 
   test("in and out are the option without a barrier", async () => {
-    const [whole, up, out] = await price([
-      { id: "1", ...plain },
-      { id: "2", ...plain, barriers: [{ type: "up-and-in", level: 130 }] },
-      { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 130 }] },
-    ]);
+    const [whole, up, out] = await price(
+      [
+        { id: "1", ...plain },
+        { id: "2", ...plain, barriers: [{ type: "up-and-in", level: 130 }] },
+        { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 130 }] },
+      ],
+      {},
+      VALUES,
+    );
     expect(out.value).toBeGreaterThan(1);
     expect(Math.abs(up.value + out.value - whole.value)).toBeLessThan(
       up.errorEstimate + out.errorEstimate + whole.errorEstimate,
@@ -174,12 +181,16 @@ describe("barriers", () => {
   });
 
   test("one that names its underlying is of that one; one beyond reach is none", async () => {
-    const [whole, far, own, each] = await price([
-      { id: "1", ...plain },
-      { id: "2", ...plain, barriers: [{ type: "up-and-out", level: 2000, underlying: "B" }] },
-      { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 140, underlying: "B" }] },
-      { id: "4", ...plain, barriers: [{ type: "up-and-out", level: 140 }] },
-    ]);
+    const [whole, far, own, each] = await price(
+      [
+        { id: "1", ...plain },
+        { id: "2", ...plain, barriers: [{ type: "up-and-out", level: 2000, underlying: "B" }] },
+        { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 140, underlying: "B" }] },
+        { id: "4", ...plain, barriers: [{ type: "up-and-out", level: 140 }] },
+      ],
+      {},
+      VALUES,
+    );
     expect(Math.abs(far.value - whole.value)).toBeLessThan(far.errorEstimate + whole.errorEstimate);
     expect(own.value).toBeLessThan(whole.value - 0.1);
     expect(each.value).toBeLessThan(own.value - 1);
@@ -188,24 +199,32 @@ describe("barriers", () => {
   test("a date of today asks for today's spot alone", async () => {
     const on = (monitoring: readonly number[]) =>
       ({ barriers: [{ type: "up-and-out", level: 130, monitoring }] }) as const;
-    const [whole, today, last, both] = await price([
-      { id: "1", ...plain },
-      { id: "2", ...plain, ...on([0]) },
-      { id: "3", ...plain, ...on([1]) },
-      { id: "4", ...plain, ...on([0, 1]) },
-    ]);
+    const [whole, today, last, both] = await price(
+      [
+        { id: "1", ...plain },
+        { id: "2", ...plain, ...on([0]) },
+        { id: "3", ...plain, ...on([1]) },
+        { id: "4", ...plain, ...on([0, 1]) },
+      ],
+      {},
+      VALUES,
+    );
     expect(Math.abs(today.value - whole.value)).toBeLessThan(today.errorEstimate + whole.errorEstimate);
     expect(Math.abs(both.value - last.value)).toBeLessThan(both.errorEstimate + last.errorEstimate);
   });
 
   test("on dates, the last of them expiry, and in a window", async () => {
-    const [whole, dates, window, always, never] = await price([
-      { id: "1", ...plain },
-      { id: "2", ...plain, barriers: [{ type: "up-and-out", level: 130, monitoring: [0.5, 1] }] },
-      { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 130, from: 0.25, to: 0.75 }] },
-      { id: "4", ...plain, barriers: [{ type: "up-and-out", level: 130 }] },
-      { id: "5", ...plain, barriers: [{ type: "up-and-out", level: 1e6, monitoring: [0.5, 1] }] },
-    ]);
+    const [whole, dates, window, always, never] = await price(
+      [
+        { id: "1", ...plain },
+        { id: "2", ...plain, barriers: [{ type: "up-and-out", level: 130, monitoring: [0.5, 1] }] },
+        { id: "3", ...plain, barriers: [{ type: "up-and-out", level: 130, from: 0.25, to: 0.75 }] },
+        { id: "4", ...plain, barriers: [{ type: "up-and-out", level: 130 }] },
+        { id: "5", ...plain, barriers: [{ type: "up-and-out", level: 1e6, monitoring: [0.5, 1] }] },
+      ],
+      {},
+      VALUES,
+    );
     // Nothing above 130 is paid at expiry: the largest of two spots is worth less than 30.
     expect(dates.value).toBeLessThan(0.5 * whole.value);
     expect(always.value).toBeLessThan(dates.value - 0.3);
@@ -217,10 +236,10 @@ describe("barriers", () => {
   test("scenarios bring a spot back that has hit one", async () => {
     const barriers = [{ type: "up-and-out" as const, level: 99 }];
     const trade = { id: "1", underlyings: ["A", "B"], payoff: { bestOf: "put" as const }, strike: 100, expiry: 1 };
-    const [{ value, scenarios }] = await price([{ ...trade, barriers }], { scenarios: { spot: [-0.2, 0] } });
+    const [{ value, scenarios }] = await price([{ ...trade, barriers }], { scenarios: { spot: [-0.2, 0] } }, VALUES);
     const { A, B } = market.underlyings;
     const underlyings = { ...market.underlyings, A: { ...A, spot: 80 }, B: { ...B, spot: 72 } };
-    const [there] = await price([{ ...trade, barriers }], { market: { ...market, underlyings } });
+    const [there] = await price([{ ...trade, barriers }], { market: { ...market, underlyings } }, VALUES);
     expect([value, scenarios![0][1][0][0]]).toEqual([0, 0]);
     expect(Math.abs(scenarios![0][0][0][0]! - there.value)).toBeLessThan(2 * there.errorEstimate);
   });
@@ -274,6 +293,7 @@ test("a local volatility formula of a basket is that of its underlying", async (
       { id: "2", underlying: "A", payoff: "call", ...terms },
     ],
     { market: local },
+    VALUES,
   );
   expect(Math.abs(basket.value - single.value)).toBeLessThan(basket.errorEstimate + single.errorEstimate);
 });
@@ -281,7 +301,7 @@ test("a local volatility formula of a basket is that of its underlying", async (
 test("scenarios are prices in the markets that they say", async () => {
   const trade = { id: "1", underlyings: ["A", "B"], payoff: { worstOf: "put" }, strike: 90, expiry: 1 } as const;
   const scenarios = { time: [0, 0.5, 2], spot: [-0.1, 0, 0.1], volatility: [0, 0.02], rate: [0, 0.01] };
-  const [{ value, scenarios: ladder, scenarioErrorEstimates: errors }] = await price([trade], { scenarios });
+  const [{ value, scenarios: ladder, scenarioErrorEstimates: errors }] = await price([trade], { scenarios }, VALUES);
   expect(Math.abs(ladder![0][1][0][0]! - value)).toBeLessThan(1e-12);
   expect(ladder![2].flat(2)).toEqual(Array(12).fill(0));
   for (const [t, years] of [0, 0.5].entries())
@@ -292,7 +312,7 @@ test("scenarios are prices in the markets that they say", async () => {
         B: { ...B, spot: 90 * (1 + move), volatility: 0.22 },
       };
       const moved = { ...market, rates: { EUR: 0.04 }, underlyings, correlations: [["A", "B", 0.5]] as const };
-      const [expected] = await price([{ ...trade, expiry: 1 - years }], { market: moved });
+      const [expected] = await price([{ ...trade, expiry: 1 - years }], { market: moved }, VALUES);
       const error = errors![t][1][1]! + expected.errorEstimate;
       expect(Math.abs(ladder![t][2 * s][1][1]! - expected.value)).toBeLessThan(error);
     }
@@ -303,7 +323,7 @@ test("scenarios move underlyings by their names", async () => {
     { id: "1", underlyings: ["A", "B"], payoff: { spread: "call" }, strike: 0, expiry: 1 },
     { id: "2", underlying: "B", payoff: "call", strike: 90, expiry: 1 },
   ];
-  const [spread, call] = await price(trades, { scenarios: { spot: { A: [0, 0.1], B: [-0.1, 0, 0.1] } } });
+  const [spread, call] = await price(trades, { scenarios: { spot: { A: [0, 0.1], B: [-0.1, 0, 0.1] } } }, VALUES);
   const at = (result: PricedTrade): number[] => result.scenarios![0].map((plane) => plane[0][0]!);
   const moves = [0, 0.1].flatMap((a) => [-0.1, 0, 0.1].map((b) => [a, b] as const));
   moves.forEach(([a, b], k) =>
@@ -321,8 +341,8 @@ test("a stochastic short rate without volatility to speak of is its curve", asyn
     USD: { hullWhite: { ...market.rates.USD.hullWhite, volatility } },
   });
   const trade = { id: "1", underlying: "U", payoff: "put", strike: 100, expiry: 3, exercise: "american" } as const;
-  const [none] = await price([trade], { market: { ...market, rates: rates(0) } });
-  const [little] = await price([trade], { market: { ...market, rates: rates(1e-5) } });
+  const [none] = await price([trade], { market: { ...market, rates: rates(0) } }, VALUES);
+  const [little] = await price([trade], { market: { ...market, rates: rates(1e-5) } }, VALUES);
   expect([none.method, little.method]).toEqual(["fdm", "adi"]);
   expect(Math.abs(none.value - little.value)).toBeLessThan(none.errorEstimate + little.errorEstimate + 1e-3);
 });
@@ -411,8 +431,8 @@ test("long options stay stable where a variance reverts fast beside a strong cor
     expiry,
     volatility: { heston: one },
   }));
-  const exact = await price(trades);
-  const found = await price(trades, {}, { method: "adi" });
+  const exact = await price(trades, {}, VALUES);
+  const found = await price(trades, {}, { method: "adi", ...VALUES });
   for (const [i, one] of exact.entries()) {
     expect([one.method, found[i].method]).toEqual(["heston", "adi"]);
     expect(Math.abs(found[i].value - one.value)).toBeLessThan(1e-4 * 100);
@@ -433,8 +453,8 @@ test("an option under Heston's model with a barrier and a long life has the valu
       barriers: [{ type: "down-and-out", level: 80 }],
     },
   ];
-  const [grid] = await price(trades);
-  const [paths] = await price(trades, {}, { method: "montecarlo" });
+  const [grid] = await price(trades, {}, VALUES);
+  const [paths] = await price(trades, {}, { method: "montecarlo", ...VALUES });
   expect([grid.method, paths.method]).toEqual(["adi", "montecarlo"]);
   expect(Math.abs(grid.value - paths.value)).toBeLessThan(2 * paths.errorEstimate);
   expect(grid.errorEstimate).toBeLessThan(1e-2);
@@ -442,7 +462,7 @@ test("an option under Heston's model with a barrier and a long life has the valu
 
 test("a result says where its accuracy was not reached", async () => {
   const trade: Trades = [{ id: "T", underlying: "H", payoff: "put", strike: 100, expiry: 1, exercise: "american" }];
-  const [fine] = await price(trade, {}, { accuracy: { relative: 1e-8 } });
+  const [fine] = await price(trade, {}, { accuracy: { relative: 1e-8 }, ...VALUES });
   expect(fine.errorEstimate).toBeGreaterThan(1e-6);
   expect(fine.warnings).toEqual([
     "the finest grid was reached before the accuracy: see errorEstimate",
