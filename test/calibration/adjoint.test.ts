@@ -6,6 +6,7 @@ import { hestonSlice } from "../../src/calibration/heston-slices.ts";
 import { localSurface, rowMean, rowVolatility } from "../../src/market/index.ts";
 import { dax, quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";
+import { normalCdf } from "../support/normal.ts";
 
 /** The smiles of a random model of Heston's, with rates of 2 %: free of arbitrage, of no local volatility on a grid. */
 function hestonQuotes(random: () => number): UnderlyingQuotes {
@@ -80,19 +81,10 @@ function impliedOf(price: number, k: number, t: number): number {
     const middle = 0.5 * (low + high);
     const deviation = middle * Math.sqrt(t);
     const d1 = -k / deviation + 0.5 * deviation;
-    if (normal(d1) - Math.exp(k) * normal(d1 - deviation) < price) low = middle;
+    if (normalCdf(d1) - Math.exp(k) * normalCdf(d1 - deviation) < price) low = middle;
     else high = middle;
   }
   return 0.5 * (low + high);
-}
-
-/** Φ by its integral, Simpson's rule. */
-function normal(x: number): number {
-  const n = 400;
-  const h = Math.abs(x) / n;
-  let sum = 1 + Math.exp(-0.5 * x * x);
-  for (let i = 1; i < n; i++) sum += (i % 2 === 1 ? 4 : 2) * Math.exp(-0.5 * (i * h) ** 2);
-  return 0.5 + (Math.sign(x) * sum * h) / (3 * Math.sqrt(2 * Math.PI));
 }
 
 describe("local volatility by the adjoint of Dupire's equation", () => {

@@ -2,10 +2,10 @@
  * American quotes, and quotes of underlyings with dividends on dates: prices under a known local volatility, by the
  * book's own engine, are fitted, and European options have the same prices under the fit.
  */
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { forwardAt } from "../../src/book/carry.ts";
 import { blackDeviation } from "../../src/calibration/index.ts";
-import { openDevice } from "../../src/device/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type MarketInput, parseBook, priceBook, readHeader } from "../../src/index.ts";
 import { integrate } from "../../src/market/index.ts";
 import { hostNormalCdf } from "../../src/market/models/index.ts";
@@ -13,6 +13,9 @@ import { uniform } from "./uniform.ts";
 
 type Underlying = Extract<NonNullable<MarketInput["underlyings"]>[string], { readonly spot: number }>;
 type VolatilityInput = NonNullable<Underlying["volatility"]>;
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
 
 const EXPIRIES = [0.1, 0.6, 1.5];
 const TIMES = [0, 0.5, 1.5];
@@ -42,7 +45,6 @@ const cases: readonly Case[] = [
 describe.each(cases)("$exercise quotes, $discrete.length dividends, rate $rate", (one) => {
   it("give the surface back that they are prices of", async () => {
     const { exercise, level, skew, rate, discrete, tolerance } = one;
-    using device = await openDevice({ backend: "cpu", threads: 1 });
     const smile = SPOTS.map((spot) => level * (0.75 + 0.5 / (1 + (spot / 100) ** (2 * skew))));
     const volatility = { surface: { times: TIMES, spots: SPOTS, volatility: TIMES.map(() => smile) } };
     const market = (of: VolatilityInput): MarketInput => ({
@@ -141,7 +143,6 @@ describe("American calls on a spot of constant volatility with a dividend of", (
   const draw = uniform(5);
   const dividends = [2, 6, 18, 3 + 15 * draw()];
   it.each(dividends)("%f have the European volatilities of that spot, and are repriced", async (cash) => {
-    using device = await openDevice({ backend: "cpu", threads: 1 });
     const sigma = cash === 18 ? 0.22 : 0.15 + 0.15 * draw();
     const market = (volatility: VolatilityInput): MarketInput => ({
       rates: { USD: 0 },

@@ -64,7 +64,7 @@ describe.each([
   const find = (): TestDevice => devices.find(({ label }) => label.startsWith(backend))!;
 
   // A software adapter takes a second to compile a function in pairs.
-  const own = precision === "f32x2" ? dealt(names, 0, 3) : names;
+  const own = precision === "f32x2" ? dealt(names, 0, 6) : names;
   test.for(own)("%s is as accurate as documented", async (name, context) => {
     const { device, missing } = find();
     if (!device) return context.skip(missing);

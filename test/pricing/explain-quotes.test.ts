@@ -9,6 +9,7 @@ import { readBook } from "../../src/book/index.ts";
 import { explainBook, type ExplainedTrade, type ExplainOptions, type ExplainReport } from "../../src/pricing/index.ts";
 import { drawBooks, explainRandomBooks, MAX_SHARE } from "../../tools/properties/explain.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { normalCdf } from "../support/normal.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
@@ -20,16 +21,6 @@ const yearsBetween = (from: string, to: string): number => (Date.parse(to) - Dat
 /** An SVI smile of ln(K/F), as volatility; `up` is added to it. */
 const smile = (k: number, t: number, up = 0): number =>
   Math.sqrt((0.004 + 0.03 * t + 0.02 * (-0.5 * (k + 0.02) + Math.sqrt((k + 0.02) ** 2 + 0.06))) / t) + up;
-
-/** Abramowitz and Stegun would do for 1e-7; Simpson's rule needs no care and gives 1e-13. */
-function normalCdf(x: number): number {
-  const n = 2000;
-  const h = (x + 12) / n;
-  let sum = 0;
-  for (let i = 0; i <= n; i++)
-    sum += (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(-0.5 * (-12 + i * h) ** 2);
-  return (sum * h) / (3 * Math.sqrt(2 * Math.PI));
-}
 
 /** Black and Scholes' value of a call; the spot has no dividends. */
 function call(spot: number, strike: number, t: number, rate: number, sigma: number): number {

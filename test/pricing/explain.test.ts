@@ -3,6 +3,7 @@ import { readBook } from "../../src/book/index.ts";
 import { explainBook, type ExplainedTrade, type ExplainMethod, type ExplainReport } from "../../src/pricing/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
+import { normalCdf } from "../support/normal.ts";
 
 const device = new PlainDevice();
 const methods: readonly ExplainMethod[] = ["taylor", "revaluation"];
@@ -99,16 +100,6 @@ function greeks(s: number, k: number, t: number, r: number, q: number, sigma: nu
     rhoVolatility: (-vega * d1 * Math.sqrt(t)) / sigma,
     rhoRate: -t * rho + (vega * t) / sigma,
   };
-}
-
-/** By Simpson's rule, which needs no care: 1e-12. */
-function normalCdf(x: number): number {
-  const n = 10_000;
-  const h = (x + 12) / n;
-  let sum = 0;
-  for (let i = 0; i <= n; i++)
-    sum += (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(-0.5 * (-12 + i * h) ** 2);
-  return (sum * h) / (3 * Math.sqrt(2 * Math.PI));
 }
 
 describe("Taylor's terms", () => {

@@ -4,6 +4,7 @@ import { type BookInput, type PricedTrade, priceBook, type PricingOptions, readB
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { dealt, everything } from "../support/extent.ts";
+import { normalCdf } from "../support/normal.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => {
@@ -47,18 +48,10 @@ async function price(rest: Omit<BookInput, "asOf">, options: Options = {}): Prom
   });
 }
 
-/** The normal distribution by its series. */
-function normal(x: number): number {
-  let term = x;
-  let sum = x;
-  for (let n = 1; n < 200; n++) sum += term *= (x * x) / (2 * n + 1);
-  return 0.5 + (sum * Math.exp(-0.5 * x * x)) / Math.sqrt(2 * Math.PI);
-}
-
 /** Black's formula for a log-normal number. */
 function black(forward: number, strike: number, deviation: number): number {
   const d = Math.log(forward / strike) / deviation + 0.5 * deviation;
-  return forward * normal(d) - strike * normal(d - deviation);
+  return forward * normalCdf(d) - strike * normalCdf(d - deviation);
 }
 
 /** A call on the geometric mean; `added`: what is added to the correlation of the first two. */

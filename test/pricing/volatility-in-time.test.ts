@@ -2,14 +2,19 @@
  * Options under a volatility that falls or rises in time by up to fifty times, or has an event of three days: against
  * Black's formula with the integrated variance, and an independent fine solution.
  */
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
 import { blackPrice, varyingPrice } from "../support/volatility-in-time.ts";
 import { Random } from "../../tools/properties/random.ts";
 import { SHAPES, type VaryingCase, varyingCase, type VaryingKind } from "./varying-cases.ts";
 
+const device = createCpuDevice({ threads: 2 });
+afterAll(() => device[Symbol.dispose]());
+
 /** Prices a book as it comes from a file, without types. */
-const priced = async (book: object) => (await priceBook(parseBook(JSON.parse(JSON.stringify(book))))).results;
+const priced = async (book: object, greeks: "all" | "none" = "all") =>
+  (await priceBook(parseBook(JSON.parse(JSON.stringify(book))), { device, greeks })).results;
 
 function pricesOf(cases: readonly VaryingCase[]) {
   const rates: Record<string, number> = {};
@@ -20,7 +25,7 @@ function pricesOf(cases: readonly VaryingCase[]) {
     underlyings[`U${i}`] = { spot, volatility, dividends, currency: `C${i}` };
     return { ...trade, id: `${i}`, underlying: `U${i}` };
   });
-  return priced({ asOf: "2026-01-01", market: { rates, underlyings }, trades });
+  return priced({ asOf: "2026-01-01", market: { rates, underlyings }, trades }, "none");
 }
 
 /** The right value, and how far it is to be trusted. */

@@ -1,9 +1,18 @@
-/** The normal distribution by Simpson's rule: 1e-12. */
+/**
+ * The normal distribution to 1e-13 of itself: by its series near 0, and in the tails by the continued fraction of
+ * Mills' ratio.
+ */
 export function normalCdf(x: number): number {
-  const n = 4000;
-  const h = (x + 12) / n;
-  let sum = 0;
-  for (let i = 0; i <= n; i++)
-    sum += (i === 0 || i === n ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(-0.5 * (-12 + i * h) ** 2);
-  return (sum * h) / (3 * Math.sqrt(2 * Math.PI));
+  const density = Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
+  const distance = Math.abs(x);
+  if (distance > 3) {
+    let fraction = 0;
+    for (let k = 100; k > 0; k--) fraction = k / (distance + fraction);
+    const tail = density / (distance + fraction);
+    return x < 0 ? tail : 1 - tail;
+  }
+  let term = x;
+  let sum = x;
+  for (let k = 3; Math.abs(term) > 1e-17 * Math.abs(sum); k += 2) sum += term *= (x * x) / k;
+  return 0.5 + sum * density;
 }

@@ -51,13 +51,13 @@ const cases = NAMES.flatMap((generator, g) =>
   KINDS.map((kind, k) => ({ generator, kind, orders: dealt(["by-stream", "interleaved"] as const, g + k, 2) })),
 ).filter(({ generator, kind }) => isThere(generator, kind));
 
-/** One thread has all. Where a kernel takes a second to compile a few kinds stand for all, half of them on each. */
+/** One thread has all. Where a kernel takes a second to compile few kinds stand for all, a quarter of them on each. */
 function casesOn({ label, device }: TestDevice): typeof cases {
   if (device === undefined || label === "cpu, 1 thread") return cases;
-  if (!isSlow({ device })) return [...dealt(cases, 0, 3)];
+  if (!isSlow({ device })) return [...dealt(cases, 0, 6)];
   const few = [EXACT[0], EXACT[1], EXACT[4], NORMAL[1], NORMAL[5]];
   const own = cases.filter(({ kind }) => few.includes(kind) && offers(device, kind));
-  return [...dealt(own, label === "webgpu" ? 0 : 1, 2)];
+  return [...dealt(own, label === "webgpu" ? 0 : 1, 4)];
 }
 const offers = (device: Device, { precision }: Kind): boolean =>
   precision === undefined || device.precisions.includes(precision);

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, priceBook, readBook } from "../../../src/index.ts";
 import { isPositiveSemidefinite } from "../../../src/numerics/linalg/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { normalCdf } from "../../support/normal.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => {
@@ -62,19 +63,11 @@ async function refusal(trade: Trades[number], rest: Partial<BookInput> = {}, met
   return result.status === "error" ? result.error.message : `priced at ${result.value}`;
 }
 
-function normal(x: number): number {
-  // By its series, to rounding for the moderate arguments here.
-  let term = x;
-  let sum = x;
-  for (let n = 1; n < 200; n++) sum += term *= (x * x) / (2 * n + 1);
-  return 0.5 + (sum * Math.exp(-0.5 * x * x)) / Math.sqrt(2 * Math.PI);
-}
-
 /** Margrabe's formula (1978) for one year. */
 function exchange(a: number, b: number, sa: number, sb: number, rho: number): number {
   const sigma = Math.sqrt(sa * sa + sb * sb - 2 * rho * sa * sb);
   const d = (Math.log(a / b) + 0.02 - 0.01) / sigma + 0.5 * sigma;
-  return a * Math.exp(-0.01) * normal(d) - b * Math.exp(-0.02) * normal(d - sigma);
+  return a * Math.exp(-0.01) * normalCdf(d) - b * Math.exp(-0.02) * normalCdf(d - sigma);
 }
 
 test("an exchange option has Margrabe's value and sensitivities", async () => {

@@ -133,7 +133,7 @@ describe("Heston's model, calls, in time", () => {
         ...heston(set, 100, { payoff: "max(S - K, 0)", expiry: set.expiry }, { nodes: [61, 31], steps }),
         scheme: { kind },
       });
-      const exact = await valuesOf(problem(1024));
+      const exact = await valuesOf(problem(512));
       const errors: number[] = [];
       for (const steps of [16, 32, 64]) errors.push(largest(await valuesOf(problem(steps)), (i) => exact[i]));
       const order = ordersOf(`set ${name}, ${kind}`, errors);
