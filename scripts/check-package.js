@@ -48,8 +48,8 @@ function pack() {
 }
 
 /**
- * Follows README.md in an empty folder: its `npm init`, its snippet by the compiler's settings that it names, with
- * declarations checked, then the program. The value is the American put of every textbook.
+ * Follows README.md in an empty folder: its `npm init`, its snippet by the settings that `tsc --init` writes, then the
+ * program. The value is the American put of every textbook.
  */
 function tryReadme(tarball) {
   const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -60,12 +60,7 @@ function tryReadme(tarball) {
   run(`README: ${init}`, "sh", ["-c", `${init} --silent`], newcomer);
   run("README: npm install", "npm", ["install", "--no-audit", "--no-fund", "--silent", tarball], newcomer);
   writeFileSync(join(newcomer, "price.ts"), snippet);
-  const compilerOptions = { target: "es2022", module: "nodenext", strict: true, skipLibCheck: false, types: ["node"] };
-  const typeRoots = [join(root, "node_modules/@types")];
-  writeFileSync(
-    join(newcomer, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: { ...compilerOptions, typeRoots }, files: ["price.ts"] }),
-  );
+  run("README: tsc --init", bin("tsc"), ["--init"], newcomer);
   run("README: compile its snippet", bin("tsc"), ["-p", "tsconfig.json"], newcomer);
   const { stdout, stderr } = spawnSync(process.execPath, ["price.js"], { cwd: newcomer, encoding: "utf8" });
   console.log(stdout, stderr);

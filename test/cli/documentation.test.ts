@@ -1,4 +1,5 @@
 /** Runs the examples of the documentation as a reader would; only the package's names become files of `src/`. */
+import { transformSync } from "esbuild";
 import { expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
@@ -27,6 +28,16 @@ test("README.md: an American put from a book", () => {
   const [example, ...others] = examplesOf("README.md");
   expect(others).toEqual([]);
   expectPut(run(example));
+});
+
+test("the first snippets run as `tsc --init` of TypeScript 7 leaves their syntax, on Node 20, too", () => {
+  const [first] = examplesOf("README.md");
+  const [start] = examplesOf("docs/start.md");
+  // The sources themselves have `using`.
+  const stripped = [first, start].map((code) => transformSync(code, { loader: "ts", target: "esnext" }).code);
+  for (const code of stripped) expect(transformSync(code, { loader: "js", target: "node20.19" }).code).toBe(code);
+  // Black–Scholes gives 8.393 for the European put.
+  expect(numbers(run(start))[0]).toBeGreaterThan(8.393);
 });
 
 // README.md has the same put, test/pde/fdm the equations, test/pricing the explanation.
