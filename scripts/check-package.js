@@ -10,9 +10,11 @@ import { fileURLToPath } from "node:url";
 import { layOutExamples } from "./check-examples.js";
 import { brokenLinks } from "./check-links.ts";
 import { checkMinified } from "./check-minified.js";
+import { extraModules } from "./extra/index.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (name) => join(root, "node_modules", ".bin", name);
+const extraBin = (name) => join(extraModules(), ".bin", name);
 const temporary = mkdtempSync(join(tmpdir(), "feynkac-package-"));
 
 /** Runs a command with its output shown; throws when it fails. */
@@ -70,8 +72,8 @@ function tryReadme(tarball) {
 
 try {
   const tarball = process.argv[2] ?? pack();
-  run("publint", bin("publint"), ["run", tarball, "--strict"]);
-  run("are the types wrong", bin("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--format", "ascii"]);
+  run("publint", extraBin("publint"), ["run", tarball, "--strict"]);
+  run("are the types wrong", extraBin("attw"), [tarball, "--profile", "esm-only", "--no-emoji", "--format", "ascii"]);
 
   const consumer = join(temporary, "consumer");
   mkdirSync(consumer);

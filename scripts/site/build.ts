@@ -3,11 +3,22 @@
  * search, and with the browser page in `app/`, where live examples run. SITE_BASE is the path it will be served under.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
+import { extraModules } from "../extra/index.js";
 import { productIndex, productPage } from "./pages.ts";
 import { exampleBook, PRODUCTS } from "./products.ts";
 
@@ -187,7 +198,10 @@ export async function buildSite(): Promise<string> {
   writeFileSync(join(theme, "index.js"), THEME);
   writeFileSync(join(theme, "site.css"), STYLE);
   writeFileSync(join(SITE, "package.json"), '{ "type": "module", "private": true }\n');
-  execFileSync(process.execPath, [join(ROOT, "node_modules/vitepress/bin/vitepress.js"), "build", SITE], {
+  const modules = extraModules();
+  // What is written here finds its packages there.
+  symlinkSync(modules, join(SITE, "node_modules"), "dir");
+  execFileSync(process.execPath, [join(modules, "vitepress/bin/vitepress.js"), "build", SITE], {
     stdio: "inherit",
     cwd: ROOT,
   });

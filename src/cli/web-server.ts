@@ -43,7 +43,7 @@ export interface RunningServer {
  */
 export async function serveWeb(folder: string, port: number): Promise<RunningServer> {
   if (!existsSync(join(folder, "index.html")))
-    throw new CliError(`there is no page in ${folder}; in a clone run \`npm ci\` (which builds), or \`npm run build\``);
+    throw new CliError(`there is no page in ${folder}; in a clone run \`npm run build\``);
   const server = createServer(answerFrom(folder));
   await listening(server, port);
   const { port: actual } = server.address() as AddressInfo;
