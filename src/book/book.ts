@@ -5,6 +5,7 @@ import {
   isPlainObject,
   bookSchema,
   marketSchema,
+  namedScenariosSchema,
   scenariosSchema,
   type ScenariosSpec,
 } from "./schema/index.ts";
@@ -13,8 +14,9 @@ import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { reportingMarket } from "./reporting.ts";
 import type { MarketFits } from "./moved-quotes.ts";
 import { didYouMean, quote, show } from "./names.ts";
+import { namedScenarios, scenarioMarket, scenarioYears } from "./named-scenarios.ts";
 import { accept, inBook, inRow, type PathOf } from "./paths.ts";
-import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, isoInstant } from "./time.ts";
 import { readTrade } from "./trade.ts";
 
 /** Detects repeated ids. Needs at most 16 bytes per id. */
@@ -165,10 +167,20 @@ export function readHeaderWith(value: unknown, fits: MarketFits | undefined): Bo
   const pathOf = inBook("market");
   const spec = accept(marketSchema, value.market, pathOf);
   const resolved = resolveMarket(spec, asOf, pathOf, fits);
+  const isNamed = Array.isArray(value.scenarios);
+  const inScenarios = inBook("scenarios");
   const scenarios =
-    value.scenarios === undefined
+    value.scenarios === undefined || isNamed
       ? undefined
-      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, resolved);
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inScenarios), asOf, resolved);
+  const scenarioTable = isNamed
+    ? namedScenarios(
+        accept(namedScenariosSchema, value.scenarios, inScenarios),
+        asOf,
+        scenarioMarket(resolved),
+        inScenarios,
+      )
+    : undefined;
   const market =
     spec.reporting === undefined
       ? resolved
@@ -179,6 +191,7 @@ export function readHeaderWith(value: unknown, fits: MarketFits | undefined): Bo
     asOf: isoInstant(asOf),
     market,
     scenarios,
+    ...(scenarioTable === undefined ? {} : { scenarioTable }),
     ...(method === undefined ? {} : { method }),
     ...(seed === undefined ? {} : { seed }),
     trades: readList(value.trades),
@@ -197,15 +210,7 @@ function completeScenarios(
   asOf: AsOf,
   market: Market,
 ): Scenarios {
-  const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
-  const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
-  if (past >= 0) {
-    const side = years[past] < 0 ? "before" : "after";
-    throw new BookError(
-      inBook("scenarios")("time", past),
-      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
-    );
-  }
+  const years = time?.map((date, i) => scenarioYears(date, asOf, inBook("scenarios")("time", i))) ?? [0];
   const moves = Array.isArray(spot) ? spot : spotMoves(spot, market);
   return { time: years, spot: moves, volatility, rate, ...(quotes === undefined ? {} : { quotes }) };
 }
@@ -241,6 +246,7 @@ export function contextOf({
   asOf,
   market,
   scenarios,
+  scenarioTable,
   method,
   seed,
 }: BookHeader): BookContext & { readonly market: Market } {
@@ -248,6 +254,7 @@ export function contextOf({
     asOf,
     market,
     scenarios,
+    ...(scenarioTable === undefined ? {} : { scenarioTable }),
     ...(method === undefined ? {} : { method }),
     ...(seed === undefined ? {} : { seed }),
   };

@@ -53,19 +53,30 @@ export {
   type CreditInput,
   bookJsonSchema,
   type MarketInput,
+  type NamedScenarioInput,
   type ScenariosInput,
   type TradeInput,
 } from "./schema/index.ts";
+export {
+  columnOf,
+  EVERY,
+  FACTOR_KINDS,
+  type FactorKind,
+  type ScenarioFactor,
+  type ScenarioTable,
+} from "./scenario-table.ts";
 export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./result-types.ts";
 export { MS_PER_YEAR } from "./time.ts";
-export { groupOf, type TotalledTrade, Totals, type TradeCounts } from "./totals.ts";
+export type { TotalledTrade, TradeCounts } from "./totalled.ts";
+export { groupOf, Totals } from "./totals.ts";
 export type * from "./linear-types.ts";
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
 export type * from "./types.ts";
 export {
   FIGURE_FIELDS,
+  NAMED_SCENARIO_FIELDS,
   REPORTING_FIELDS,
   type FieldType,
   placeText,

@@ -50,6 +50,10 @@ export class LinearMarket {
     this.curves = {
       names: [...(named?.names ?? []), ...others.map(([name]) => name)],
       curves: [...(named?.curves ?? []), ...others.map(([, curve]) => curve)],
+      owners: [
+        ...(named?.names ?? []).map((name) => ownerOf(name, spec)),
+        ...others.map(([name]) => name.slice(OWN.length)),
+      ],
       instruments: [...(named?.instruments ?? []), ...others.map(() => [])],
       byQuotes: named?.byQuotes ?? [],
       recoveries: named?.recoveries ?? [],
@@ -175,6 +179,17 @@ export class LinearMarket {
   #numberOf(name: string, ...path: readonly PropertyKey[]): number {
     return curveIndexOf(name, this.curves.names, this.#pathOf(...path));
   }
+}
+
+/** Returns the currency of a named curve: that whose rates name it, or that of its index; or its issuer. */
+function ownerOf(name: string, { rates, curves }: MarketSpec): string | undefined {
+  const { recovery, index, currency } = curves?.get(name) ?? {};
+  if (recovery !== undefined) return name;
+  for (const [owner, rate] of rates) {
+    const own = namedRatesOf(rate);
+    if (own?.discount === name || [...(own?.forward?.values() ?? [])].includes(name)) return owner;
+  }
+  return index === undefined ? currency : conventionsOf(index).currency;
 }
 
 /** The name of a currency's curve that has none of its own. */

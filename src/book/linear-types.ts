@@ -7,6 +7,8 @@ import type { Tags } from "./tags.ts";
 export interface LinearCurves {
   readonly names: readonly string[];
   readonly curves: readonly CurveData[];
+  /** The currency whose rates each curve has, or the issuer of a curve of survival probabilities. */
+  readonly owners: readonly (string | undefined)[];
   /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
   readonly instruments: readonly (readonly string[])[];
   /**

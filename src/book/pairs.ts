@@ -42,7 +42,8 @@ export function readPair(
   const discount = (currency: string, day: Day): number => Math.exp(-integrate(curveOf(currency), yearsTo(day)));
   const quoted = fx.anyPair(name, discount, at);
   const [domestic, foreign] = [curveOf(quoted.quote), curveOf(quoted.base)];
-  const pair = { base: quoted.base, domestic, foreign, lag: yearsTo(quoted.spotDay) };
+  const steps = fx.steps(quoted.base, quoted.quote, at).map(({ pair: { name: of }, power }) => ({ pair: of, power }));
+  const pair = { base: quoted.base, domestic, foreign, lag: yearsTo(quoted.spotDay), quoted: steps };
   // Whatever the yield is, the drift is that of the forward rates: the last foreign rate changes the least from day to
   // day.
   const yields = foreign.values[foreign.times.length];

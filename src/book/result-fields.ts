@@ -70,6 +70,9 @@ export const REPORTING_FIELDS = {
 /** The fields of a result under scenarios: numbers in nested lists. */
 export const SCENARIO_FIELDS = ["scenarios", "scenarioErrorEstimates"] as const;
 
+/** The fields of a result under named scenarios: a number for each of them. */
+export const NAMED_SCENARIO_FIELDS = ["scenarioValues", "scenarioValueErrorEstimates"] as const;
+
 /** The names of the fields of every result, in order. */
 export const RESULT_COLUMNS = Object.keys(RESULT_FIELDS) as readonly (keyof typeof RESULT_FIELDS)[];
 

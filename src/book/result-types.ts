@@ -182,6 +182,10 @@ export interface PricedTrade extends TradeLabels, TradeFigures {
   /** The values in all scenarios, if the book has any. */
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+  /** The values under the named scenarios, if the book has any, in their order; null for one without a value. */
+  readonly scenarioValues?: readonly (number | null)[];
+  /** The error estimates of the values under the named scenarios. */
+  readonly scenarioValueErrorEstimates?: readonly (number | null)[];
   /** The numbers in the reporting currency, if the market has one. */
   readonly reporting?: ReportingFigures;
 }
@@ -278,6 +282,10 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly scenarios?: ScenarioValues;
   /** The sums Σ |quantity|·estimate of the scenarios' error estimates. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+  /** The sums of the values under the named scenarios; null where one is unknown. */
+  readonly scenarioValues?: readonly (number | null)[];
+  /** The sums Σ |quantity|·estimate of the error estimates under the named scenarios. */
+  readonly scenarioValueErrorEstimates?: readonly (number | null)[];
 }
 
 /** The sums of quantity × sensitivity to one underlying, over the trades that have the sensitivity. @stable */
@@ -300,7 +308,15 @@ export interface TotalledRow {
   readonly quantity: number;
   readonly result: Pick<
     PricedTrade,
-    "value" | "theta" | "rho" | "errorEstimate" | "scenarios" | "scenarioErrorEstimates" | "buckets"
+    | "value"
+    | "theta"
+    | "rho"
+    | "errorEstimate"
+    | "scenarios"
+    | "scenarioErrorEstimates"
+    | "scenarioValues"
+    | "scenarioValueErrorEstimates"
+    | "buckets"
   >;
   readonly fxDelta?: ReportingFigures["fxDelta"];
   readonly sensitivities: readonly (readonly [
@@ -344,6 +360,8 @@ export interface BookReport {
   readonly reportingGroups?: readonly ReportingGroupTotals[];
   /** The scenarios, whose order is that of all scenario values in the results. */
   readonly scenarios?: Scenarios;
+  /** The names of the named scenarios, in the order of their values in results and totals. */
+  readonly scenarioNames?: readonly string[];
   /** The results, in the order of the book. */
   readonly results: readonly TradeResult[];
 }

@@ -190,6 +190,9 @@ function exchangeOf(
     if (!names.includes(found.name)) names.push(found.name);
     return {
       pair: found.name,
+      quoted: pair.quoted,
+      lag: pair.lag,
+      currency: of.currency,
       spot: found.spot,
       power,
       rate: (found.spot * days) ** power,

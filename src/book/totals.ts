@@ -2,6 +2,7 @@ import { convertedRow } from "./converted-row.ts";
 import { isDoubt } from "../market/index.ts";
 import { keyOf } from "../base/memoize.ts";
 import { placeText } from "./result-fields.ts";
+import type { TotalledTrade, TradeCounts } from "./totalled.ts";
 import type {
   BookReport,
   PartialSums,
@@ -67,37 +68,6 @@ class PartialSum<Name extends string> {
 
 function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-}
-
-/** The properties of a trade that the totals of its result depend on. */
-export type TotalledTrade =
-  | TradeOnUnderlyings
-  | { readonly kind: "rates"; readonly quantity: number; readonly currency: string }
-  | {
-      readonly kind: "linear";
-      readonly quantity: number;
-      readonly currency: string;
-      readonly pair?: { readonly name: string; readonly spot: number };
-    };
-
-/** How many trades were priced, how many have an error, and how many depend on doubtful fits to quotes. */
-export interface TradeCounts {
-  readonly priced: number;
-  readonly failed: number;
-  readonly doubtful?: number;
-  /** The first warning about a doubtful fit. */
-  readonly doubt?: string;
-}
-
-interface TradeOnUnderlyings {
-  readonly kind?: "convertible" | "forward" | "scripted" | undefined;
-  readonly quantity: number;
-  readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
-  readonly settlement?: {
-    readonly currency: string;
-    readonly exchange: readonly ({ readonly pair: string; readonly spot: number } | undefined)[];
-  };
-  readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];
 }
 
 /**
@@ -275,6 +245,8 @@ class CurrencySums {
   readonly #fxDelta = new Map<string, number | null>();
   #scenarios: Sum | undefined;
   #scenarioErrorEstimates: Sum | undefined;
+  #named: (number | null)[] | undefined;
+  #namedErrors: (number | null)[] | undefined;
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(currency: string) {
@@ -290,6 +262,7 @@ class CurrencySums {
     this.#cash.add(quantity, { cashDelta: sensitivities.length === 0 ? null : cashDelta, theta, rho });
     for (const [name, numbers] of sensitivities) this.#underlying(name).add(quantity, numbers);
     this.#addScenarios(quantity, scenarios, Math.abs(quantity), estimates);
+    this.#addNamed(quantity, result);
     if (result.buckets !== undefined) this.#addBuckets(quantity, result.buckets);
   }
 
@@ -300,6 +273,7 @@ class CurrencySums {
     this.#cash.addSums(trades, rest);
     for (const { underlying, trades: own, ...sums } of underlyings) this.#underlying(underlying).addSums(own, sums);
     this.#addScenarios(1, scenarios, 1, rest.scenarioErrorEstimates);
+    this.#addNamed(1, rest);
     if (rest.buckets !== undefined) this.#addBuckets(1, rest.buckets);
   }
 
@@ -323,6 +297,8 @@ class CurrencySums {
       ...(this.#buckets.size === 0 ? {} : { buckets: [...this.#buckets.values()] }),
       ...(scenarios === undefined ? {} : { scenarios }),
       ...(estimates === undefined ? {} : { scenarioErrorEstimates: estimates[0] }),
+      ...(this.#named === undefined ? {} : { scenarioValues: this.#named }),
+      ...(this.#namedErrors === undefined ? {} : { scenarioValueErrorEstimates: this.#namedErrors }),
     };
   }
 
@@ -341,6 +317,17 @@ class CurrencySums {
         errorEstimate: plus(error, Math.abs(quantity), errorEstimate),
       });
     }
+  }
+
+  #addNamed(
+    quantity: number,
+    {
+      scenarioValues,
+      scenarioValueErrorEstimates: errors,
+    }: Pick<CurrencyTotals, "scenarioValues"> & Pick<CurrencyTotals, "scenarioValueErrorEstimates">,
+  ): void {
+    if (scenarioValues !== undefined) this.#named = addRow(this.#named, quantity, scenarioValues);
+    if (errors !== undefined) this.#namedErrors = addRow(this.#namedErrors, Math.abs(quantity), errors);
   }
 
   #addScenarios(
@@ -379,6 +366,17 @@ function plus(sum: number | null, quantity: number, value: number | null): numbe
   return sum === null || value === null ? null : sum + quantity * value;
 }
 
+/** Adds quantity·row to `sum`, in place, and returns it. */
+function addRow(
+  sum: (number | null)[] | undefined,
+  quantity: number,
+  row: readonly (number | null)[],
+): (number | null)[] {
+  const sums = sum ?? row.map(() => 0);
+  for (let k = 0; k < row.length; k++) sums[k] = plus(sums[k], quantity, row[k]);
+  return sums;
+}
+
 type Sum = (number | null)[][][][];
 
 /**
@@ -391,8 +389,7 @@ function addScenarios(sum: Sum | undefined, quantity: number, values: ScenarioVa
   values.forEach((cube, t) =>
     cube.forEach((plane, i) =>
       plane.forEach((row, j) => {
-        const sums = sum[t][i][j];
-        for (let k = 0; k < row.length; k++) sums[k] = plus(sums[k], quantity, row[k]);
+        addRow(sum[t][i][j], quantity, row);
       }),
     ),
   );

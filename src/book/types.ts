@@ -8,6 +8,7 @@ import type { BookError } from "../base/errors.ts";
 import type {
   Correlation,
   ForwardCurve,
+  PairPower,
   PiecewiseConstant,
   RatesModel,
   Underlying,
@@ -19,6 +20,7 @@ import type { QuotesKept } from "./quotes-kept.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { LinearTrade } from "./linear-types.ts";
 import type { RatesTrade } from "./rates-types.ts";
+import type { ScenarioTable } from "./scenario-table.ts";
 
 export type { Tags } from "./tags.ts";
 
@@ -157,6 +159,12 @@ export interface DriverCorrelations {
 export interface ExchangeRate {
   /** The name of the underlying that is the pair of both currencies, and its spot. */
   readonly pair: string;
+  /** The quoted pairs from which the spot follows. */
+  readonly quoted: readonly PairPower[];
+  /** The years from the valuation to the spot date. */
+  readonly lag: number;
+  /** The currency of the underlying, whose curve is discounted with. */
+  readonly currency: string;
   readonly spot: number;
   /** 1 if the pair's price is in the currency of payment, −1 if it is in the underlying's. */
   readonly power: 1 | -1;
@@ -366,6 +374,8 @@ export interface BookContext {
   readonly asOf: string;
   /** The scenarios in which every trade is repriced; undefined if the book has none. */
   readonly scenarios: Scenarios | undefined;
+  /** The named scenarios in which every trade is repriced; undefined if the book has none. */
+  readonly scenarioTable?: ScenarioTable | undefined;
   /** The numerical method for all trades, unless the options of pricing name another; "auto" by default. */
   readonly method?: MethodName | undefined;
   /** The seed of random numbers; a whole number from 0. */

@@ -6,7 +6,22 @@ import type { ForwardCurve, PiecewiseConstant } from "./rates.ts";
  * The interest rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
  * are continuously compounded per year.
  */
-export type RatesModel =
+export type RatesModel = ShortRateModel & {
+  /** How a scenario has moved the model. */
+  readonly moved?: RatesMoved;
+};
+
+/** The move of a currency's rates in a scenario. Every model is moved by a deterministic shift of its short rate. */
+export interface RatesMoved {
+  /** The years from `asOf` to the scenario's date. */
+  readonly years: number;
+  /** The parallel shift of the rates, per year. */
+  readonly rate: number;
+  /** The shift of the volatilities. */
+  readonly volatility: number;
+}
+
+type ShortRateModel =
   /** A deterministic curve: short rates are the forward rates. */
   | { readonly kind: "curve"; readonly curve: ForwardCurve }
   /** Hull and White: dr = (θ(t) − a·r) dt + σ(t) dW with the θ that reproduces the curve's discount factors. */

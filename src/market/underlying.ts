@@ -2,6 +2,12 @@ import type { Dividends } from "./dividends.ts";
 import type { ForwardCurve, HullWhite } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
+/** A quoted pair from whose spot another one follows: the spot of the other is the product of spot^power. */
+export interface PairPower {
+  readonly pair: string;
+  readonly power: 1 | -1;
+}
+
 /**
  * A currency whose price is in another one. Forward prices are spot·exp(∫(domestic − foreign)) from the spot date to
  * the delivery. The rates of its `Underlying` are chosen such that they less its yield are that drift.
@@ -13,6 +19,8 @@ export interface CurrencyPair {
   readonly foreign: ForwardCurve;
   /** The years from the valuation to the spot date. */
   readonly lag: number;
+  /** The quoted pairs from which the spot follows; itself alone where it is quoted. */
+  readonly quoted: readonly PairPower[];
 }
 
 /**

@@ -13,7 +13,7 @@ export { priceBatch } from "./batch.ts";
 /** @internal */
 export { underMovedQuotes } from "./moved-quotes.ts";
 /** @internal */
-export { inReportingCurrency, lookAhead } from "./price-book.ts";
+export { inReportingCurrency, lookAhead, underScenarios } from "./price-book.ts";
 /** @internal */
 export { settingsOf } from "./price-book.ts";
 /** @internal */

@@ -62,6 +62,8 @@ export const optionKind: TradeKind<Trade> = {
     directions: (trade, sizes) => underlyingDirections(trade, sizes, trade.expiry),
   },
   rollForward,
+  inMarket: (trade, market) => market.onUnderlyings(trade),
+  sharesSpots: true,
   difference,
   views: viewsOfMarket,
 };

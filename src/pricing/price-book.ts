@@ -14,6 +14,7 @@ import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
+import type { PriceScenarios } from "./scenario-values.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/pricing-pool.ts";
 
 /**
@@ -57,6 +58,7 @@ async function reportOf(book: Book, options: PricingOptions & { readonly device:
     device: { backend, name },
     ...totals.report,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
+    ...(book.scenarioTable === undefined ? {} : { scenarioNames: book.scenarioTable.names }),
     results,
   };
 }
@@ -82,9 +84,10 @@ function usualBatch({ parallelism, parts }: Device): number {
  * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
  * instances.
  */
-function withScenarios(trades: number, scenarios: Scenarios | undefined): number {
+function withScenarios(trades: number, { scenarios, scenarioTable }: BookContext): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
-  const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
+  const cases = time.length * volatility.length * rate.length + (scenarioTable?.names.length ?? 0);
+  const instances = INSTANCES_A_TRADE + 2 * (cases - 1);
   return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }
 
@@ -147,8 +150,8 @@ export async function* priceTrades(
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
   let pool = pricingPoolOf(device);
-  const usual = withScenarios(usualBatch(device), scenarios);
-  const small = withScenarios(SMALL_BATCH, scenarios);
+  const usual = withScenarios(usualBatch(device), context);
+  const small = withScenarios(SMALL_BATCH, context);
   let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
@@ -167,7 +170,13 @@ export async function* priceTrades(
         return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
       },
     );
-    return inReportingCurrency(batch, results, scenarios);
+    const named = await underScenarios(batch, results, firstIndex, context, (job, priceHere) => {
+      const own = { ...settings, scenarios: undefined };
+      const here = () => backend.run((engine) => priceHere({ ...job, setting: { ...own, engine, signal } }));
+      const shared = pool?.priceScenarios({ ...own, ...job, named: job, precision }, signal);
+      return shared === undefined ? here() : shared.then((cube) => cube ?? here());
+    });
+    return inReportingCurrency(batch, named, scenarios);
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
@@ -188,6 +197,19 @@ export async function* priceTrades(
     await all.return();
     backend.dispose();
   }
+}
+
+/** Returns results with their values under the named scenarios of a book; most books load nothing for them. */
+export async function underScenarios(
+  batch: readonly ParsedTrade[],
+  results: TradeResult[],
+  firstIndex: number,
+  { scenarioTable }: BookContext,
+  price: PriceScenarios,
+): Promise<TradeResult[]> {
+  if (scenarioTable === undefined) return results;
+  const { withScenarioValues } = await import("./scenario-values.ts");
+  return withScenarioValues(batch, results, firstIndex, scenarioTable, price);
 }
 
 /** Returns results with their numbers in the reporting currency of their book; most books load nothing for it. */

@@ -58,6 +58,8 @@ const ranked: Ranks = {
     ["explain"],
     ["price-book.ts"],
     ["workers"],
+    ["scenario-values.ts"],
+    ["scenarios"],
     ["batch.ts"],
     ["buckets.ts", "reporting.ts"],
     ["kinds.ts", "output-row.ts"],

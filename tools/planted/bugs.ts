@@ -337,7 +337,7 @@ export const bugs: readonly Bug[] = [
     ["server.ts", "method: options.method ?? method,", "method: options.method,"],
     ["prices.ts", "a.method === b.method &&", ""],
     ["prices.ts", "a.seed === b.seed &&", ""],
-    ["prices.ts", "(a.scenarios === undefined || a.asOf === b.asOf)", "true"],
+    ["prices.ts", "((a.scenarios === undefined && a.scenarioTable === undefined) || a.asOf === b.asOf)", "true"],
   ]),
   ...beside("service/monitoring", "service/cluster/cluster service/http/service", [
     ["health.ts", "json(isHealthy() ? 200 : 503,", "json(200,"],

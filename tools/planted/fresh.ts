@@ -168,7 +168,7 @@ export const fresh: readonly Bug[] = [
     ["adaptive/error-estimate.ts", "spot) + BEYOND_SPOT * Math.max(Math.abs(of.value) - spot, 0);", "spot);"],
   ]),
   ...beside("output/formats", "cli/formats cli/price service/pipeline/pipeline", [
-    ["json.ts", "first = !continues;", "first = true;"],
+    ["json.ts", "first = start.continues !== true;", "first = true;"],
     ["csv.ts", 'typeof field === "object" && field !== null', 'typeof field === "boolean" && field'],
     ["columns.ts", "|| underlyings.size === 0 ||", "||"],
     ["numbers.ts", 'Number(shown) === 0 ? shown.replace("-", "") : shown', "shown"],

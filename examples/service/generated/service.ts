@@ -1738,7 +1738,8 @@ export interface components {
     PriceRequest: {
       /** @description an ISO date or instant */
       asOf?: string;
-      scenarios?: {
+      /** @description axes of scenarios, { "spot": [-0.1, 0.1] }, or a list of named scenarios */
+      scenarios?: ({
         /** @description a list of dates or years from asOf, at least one */
         time?: (string | number)[];
         /** @description a list of relative spot shifts, or such a list by underlying, { "ACME": [-0.1, 0.1] } */
@@ -1751,7 +1752,56 @@ export interface components {
         rate?: number[];
         /** @enum {unknown} */
         quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
-      };
+      }) | (({
+          /** @description a name (a string that is not empty) */
+          name: string;
+          moves: {
+            /** @description moves of spots by underlying */
+            spot?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            volatility?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rate?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            dividend?: {
+              [key: string]: number;
+            };
+            /** @description moves of exchange rates by currency pair */
+            fx?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            credit?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rateVolatility?: {
+              [key: string]: number;
+            };
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            time?: string | number;
+          };
+          /** @description a weight ≥ 0 */
+          weight?: number;
+        })[]);
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
       /** @description a whole number from 0 */
@@ -3017,7 +3067,8 @@ export interface components {
     MarketRequest: {
       /** @description an ISO date or instant */
       asOf: string;
-      scenarios?: {
+      /** @description axes of scenarios, { "spot": [-0.1, 0.1] }, or a list of named scenarios */
+      scenarios?: ({
         /** @description a list of dates or years from asOf, at least one */
         time?: (string | number)[];
         /** @description a list of relative spot shifts, or such a list by underlying, { "ACME": [-0.1, 0.1] } */
@@ -3030,7 +3081,56 @@ export interface components {
         rate?: number[];
         /** @enum {unknown} */
         quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
-      };
+      }) | (({
+          /** @description a name (a string that is not empty) */
+          name: string;
+          moves: {
+            /** @description moves of spots by underlying */
+            spot?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            volatility?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rate?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            dividend?: {
+              [key: string]: number;
+            };
+            /** @description moves of exchange rates by currency pair */
+            fx?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            credit?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rateVolatility?: {
+              [key: string]: number;
+            };
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            time?: string | number;
+          };
+          /** @description a weight ≥ 0 */
+          weight?: number;
+        })[]);
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
       /** @description a whole number from 0 */
@@ -4294,7 +4394,8 @@ export interface components {
     WrittenBook: {
       /** @description an ISO date or instant */
       asOf?: string;
-      scenarios?: {
+      /** @description axes of scenarios, { "spot": [-0.1, 0.1] }, or a list of named scenarios */
+      scenarios?: ({
         /** @description a list of dates or years from asOf, at least one */
         time?: (string | number)[];
         /** @description a list of relative spot shifts, or such a list by underlying, { "ACME": [-0.1, 0.1] } */
@@ -4307,7 +4408,56 @@ export interface components {
         rate?: number[];
         /** @enum {unknown} */
         quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
-      };
+      }) | (({
+          /** @description a name (a string that is not empty) */
+          name: string;
+          moves: {
+            /** @description moves of spots by underlying */
+            spot?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            volatility?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rate?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            dividend?: {
+              [key: string]: number;
+            };
+            /** @description moves of exchange rates by currency pair */
+            fx?: {
+              [key: string]: number | {
+                /** @description a positive number */
+                to: number;
+              } | {
+                /** @description a finite number */
+                by: number;
+              };
+            };
+            /** @description absolute moves by name */
+            credit?: {
+              [key: string]: number;
+            };
+            /** @description absolute moves by name */
+            rateVolatility?: {
+              [key: string]: number;
+            };
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            time?: string | number;
+          };
+          /** @description a weight ≥ 0 */
+          weight?: number;
+        })[]);
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
       /** @description a whole number from 0 */

@@ -4,6 +4,7 @@ import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { linearForms } from "./linear.ts";
 import { ratesTradeSchema } from "./rates.ts";
+import { namedScenariosSchema } from "./scenarios.ts";
 import { scriptedTradeSchema } from "./scripted.ts";
 import { basketTradeSchema, convertibleTradeSchema, forwardTradeSchema, tradeSchema } from "./trade.ts";
 import {
@@ -63,7 +64,10 @@ export const bookSchema = object({
   asOf,
   market: marketSchema,
   trades: list(anyTradeSchema, "a list of trades"),
-  scenarios: scenariosSchema.optional(),
+  scenarios: choose('axes of scenarios, { "spot": [-0.1, 0.1] }, or a list of named scenarios', {
+    object: scenariosSchema,
+    list: namedScenariosSchema,
+  }).optional(),
   method: word(METHOD_NAMES).optional(),
   seed: wholeNumber.optional(),
 });

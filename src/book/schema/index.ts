@@ -1,7 +1,9 @@
+export { namedScenariosSchema, type NamedScenariosSpec } from "./scenarios.ts";
 export { bookJsonSchema, bookSchema, scenariosSchema, type ScenariosSpec } from "./book.ts";
 export type {
   BookInput,
   MarketInput,
+  NamedScenarioInput,
   ScenariosInput,
   TradeInput,
   ConvertibleInput,

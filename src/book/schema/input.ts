@@ -261,6 +261,39 @@ export interface ScenariosInput {
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 
+/** A move of a spot: a relative one (−0.1 is −10 %), a new spot, or an amount in its currency. */
+export type SpotMoveInput = number | { readonly to: number } | { readonly by: number };
+
+/** Moves by the names of factors; `*` moves every factor that has no move of its own. */
+export interface MovesInput<Move = number> {
+  readonly [name: string]: Move;
+}
+
+/** A named scenario, which moves several factors of the market together. @stable */
+export interface NamedScenarioInput {
+  readonly name: string;
+  readonly moves: {
+    /** The moves of spots by underlying. */
+    readonly spot?: MovesInput<SpotMoveInput> | undefined;
+    /** The absolute moves of volatilities by underlying. */
+    readonly volatility?: MovesInput | undefined;
+    /** The absolute parallel moves of interest rates by currency. */
+    readonly rate?: MovesInput | undefined;
+    /** The absolute moves of dividend yields by underlying. */
+    readonly dividend?: MovesInput | undefined;
+    /** The moves of exchange rates by quoted pair. */
+    readonly fx?: MovesInput<SpotMoveInput> | undefined;
+    /** The absolute moves of spreads and hazard rates by issuer. */
+    readonly credit?: MovesInput | undefined;
+    /** The absolute moves of the volatilities of rates by currency, for trades on its rates. */
+    readonly rateVolatility?: MovesInput | undefined;
+    /** The date of the scenario; `asOf` by default. */
+    readonly time?: TimeInput | undefined;
+  };
+  /** The weight of the scenario in statistics such as value at risk; 1 by default. */
+  readonly weight?: number | undefined;
+}
+
 /** A book as plain data: the argument of `parseBook` and the content of a book's JSON text. @stable */
 export interface BookInput {
   readonly $schema?: string | undefined;
@@ -268,7 +301,8 @@ export interface BookInput {
   readonly asOf: string;
   readonly market: MarketInput;
   readonly trades: readonly TradeInput[];
-  readonly scenarios?: ScenariosInput | undefined;
+  /** Axes of scenarios, or named scenarios. */
+  readonly scenarios?: ScenariosInput | readonly NamedScenarioInput[] | undefined;
   /** The numerical method for all trades; "auto" by default. */
   readonly method?: MethodName | undefined;
   /** The seed of random numbers, a whole number from 0. */

@@ -133,7 +133,7 @@ export async function priceLongFile({ file, engine, output, format, ...run }: Lo
   using pipeline: Pipeline = await engine.startPipeline();
   const book = await file.book;
   if (book === undefined) return undefined;
-  const { asOf, scenarios } = book.book;
+  const { asOf, scenarios, scenarioTable } = book.book;
   // Only a table has a column for each, and to find them all takes a reading of all trades.
   const tags = format === "csv" ? await book.book.tags() : undefined;
   const { sensitivityErrors } = options;
@@ -143,6 +143,7 @@ export async function priceLongFile({ file, engine, output, format, ...run }: Lo
       asOf,
       device: engine.device,
       scenarios,
+      scenarioNames: scenarioTable?.names,
       sensitivityErrors,
       tags,
       ...marketHeader(book.book.market),

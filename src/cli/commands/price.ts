@@ -169,9 +169,16 @@ async function run(given: Run): Promise<number> {
   const onProgress: RunOptions["onProgress"] = ({ done, total = input.total }) =>
     bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
   try {
-    const { asOf, scenarios, tags } = input;
+    const { asOf, scenarios, scenarioTable, tags } = input;
     const { sensitivityErrors } = options;
-    const about = { asOf, device: engine.device, scenarios, sensitivityErrors, tags };
+    const about = {
+      asOf,
+      device: engine.device,
+      scenarios,
+      scenarioNames: scenarioTable?.names,
+      sensitivityErrors,
+      tags,
+    };
     await files.begin({ ...about, ...marketHeader(input.market) });
     const run = { ...pricingOptionsOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {

@@ -2,7 +2,7 @@
  * Writes tables as Arrow IPC (https://arrow.apache.org/docs/format/Columnar.html), with the columns of Parquet. Each
  * call of `add` makes a record batch, so that memory does not grow with the book.
  */
-import type { PricedRow, ResultWriter, OutputTotals } from "./writer.ts";
+import { aboutResults, type OutputTotals, type PricedRow, type ResultWriter } from "./writer.ts";
 import { FlatBuffer, type TableField } from "./flatbuffer.ts";
 import { parquetColumns } from "./parquet-results.ts";
 import type { ParquetCell, ParquetColumn } from "./parquet.ts";
@@ -80,9 +80,7 @@ export function arrowWriter(kind: ArrowKind): ResultWriter {
   let table: ArrowTableWriter<PricedRow>;
   return {
     begin: (start) => {
-      const { asOf, device, scenarios } = start;
-      const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
-      table = beginArrow(parquetColumns(start), about, kind);
+      table = beginArrow(parquetColumns(start), { ...aboutResults(start) }, kind);
       return table.add([]);
     },
     rows: (rows) => table.add(rows),

@@ -1,6 +1,7 @@
 /** The columns of a table of results, whatever its format. */
 import {
   FIGURE_FIELDS,
+  NAMED_SCENARIO_FIELDS,
   type FieldType,
   type Market,
   type PricedTrade,
@@ -59,17 +60,27 @@ export function tagText({ value }: TagColumn, result: Parameters<TagColumn["valu
   return tag === null ? null : String(tag);
 }
 
+/** What the columns of a table of results depend on. */
+export type ColumnsOf = Pick<
+  OutputHeader,
+  "scenarios" | "scenarioNames" | "sensitivityErrors" | "tags" | "figures" | "reporting"
+>;
+
 /** Returns the columns of a table of results. */
 export function resultColumns({
   scenarios,
+  scenarioNames,
   sensitivityErrors,
   tags,
   figures,
   reporting,
-}: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures" | "reporting">): readonly ResultColumn[] {
+}: ColumnsOf): readonly ResultColumn[] {
   const fields = Object.entries({ ...RESULT_FIELDS, ...(figures === true ? FIGURE_FIELDS : {}) });
   const errors = sensitivityErrors ? SENSITIVITIES : [];
-  const nested = scenarios === undefined ? [] : SCENARIO_FIELDS;
+  const nested = [
+    ...(scenarios === undefined ? [] : SCENARIO_FIELDS),
+    ...(scenarioNames === undefined ? [] : NAMED_SCENARIO_FIELDS),
+  ];
   return [
     ...fields.map(([name, type]) => ({ name, type, value: fieldOf(name) })),
     ...tagColumns(tags).map((column) => ({ ...column, type: "tag" as const })),

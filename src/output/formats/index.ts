@@ -11,4 +11,5 @@ export { parquetColumns } from "./parquet-results.ts";
 export { objectOf, type TableFormat, tableParts } from "./table.ts";
 export { incompleteSumNotes, largestUnderlyings } from "./totals.ts";
 export { packageCommit, packageVersion } from "../../base/version.ts";
+export { aboutResults } from "./writer.ts";
 export type { OutputPiece, PricedRow, ResultWriter, OutputTotals, OutputHeader } from "./writer.ts";

@@ -1,5 +1,5 @@
 import { encodeRows } from "./encoded.ts";
-import type { ResultWriter, OutputTotals } from "./writer.ts";
+import { aboutResults, type OutputTotals, type ResultWriter } from "./writer.ts";
 
 /** The writer of results as NDJSON: each result is a JSON object on one line, with the fields of `TradeResult`. */
 export const ndjsonWriter: ResultWriter = {
@@ -15,10 +15,11 @@ export const ndjsonWriter: ResultWriter = {
 export function jsonWriter(): ResultWriter {
   let first = true;
   return {
-    begin: ({ asOf, device, scenarios, continues = false }) => {
-      first = !continues;
-      const head = [["asOf", asOf], ["device", device], ...(scenarios === undefined ? [] : [["scenarios", scenarios]])];
-      const fields = head.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
+    begin: (start) => {
+      first = start.continues !== true;
+      const fields = Object.entries(aboutResults(start)).map(
+        ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`,
+      );
       return `{\n${fields.join("")}  "results": [`;
     },
     rows: (rows) =>

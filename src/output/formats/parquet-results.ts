@@ -1,6 +1,6 @@
-import { type ResultColumn, resultColumns } from "./columns.ts";
+import { type ColumnsOf, type ResultColumn, resultColumns } from "./columns.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetFileWriter, beginParquet } from "./parquet.ts";
-import type { PricedRow, ResultWriter, OutputHeader } from "./writer.ts";
+import { aboutResults, type PricedRow, type ResultWriter } from "./writer.ts";
 
 /**
  * Returns the writer of results as Parquet, with the columns of CSV and their types. The values under scenarios are one
@@ -10,9 +10,7 @@ export function parquetWriter(): ResultWriter {
   let table: ParquetFileWriter<PricedRow>;
   return {
     begin: async (start) => {
-      const { asOf, device, scenarios } = start;
-      const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
-      table = await beginParquet(parquetColumns(start), about);
+      table = await beginParquet(parquetColumns(start), { ...aboutResults(start) });
       return "";
     },
     rows: (rows) => table.add(rows),
@@ -21,9 +19,7 @@ export function parquetWriter(): ResultWriter {
 }
 
 /** Returns the columns of a Parquet table of results. */
-export const parquetColumns = (
-  start: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures" | "reporting">,
-): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
+export const parquetColumns = (start: ColumnsOf): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
 
 function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<PricedRow> {
   const plain = ({ result }: PricedRow): ParquetCell => value(result) as ParquetCell;
@@ -43,7 +39,7 @@ function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<Price
     case "json":
       return { name, type: "string", value: reading((field) => JSON.stringify(field)) };
     case "numbers":
-      return { name, type, value: reading((values) => (values as number[][][][]).flat(3)) };
+      return { name, type, value: reading((values) => (values as number[]).flat(3)) };
     default:
       return type satisfies never;
   }

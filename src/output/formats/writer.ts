@@ -11,6 +11,8 @@ export interface OutputHeader {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
+  /** The names of the named scenarios; undefined where there are none. */
+  readonly scenarioNames?: readonly string[] | undefined;
   /**
    * The names of the trades' tags, in the order of their columns. Undefined if they are not known before the trades are
    * read.
@@ -30,6 +32,16 @@ export type OutputTotals = Pick<
   BookReport,
   "priced" | "failed" | "totals" | "groups" | "reporting" | "reportingGroups"
 >;
+
+/** Returns what a file says of its results as a whole: their date, their device, and the order of scenario values. */
+export function aboutResults({ asOf, device, scenarios, scenarioNames }: OutputHeader): Partial<OutputHeader> {
+  return {
+    asOf,
+    device,
+    ...(scenarios === undefined ? {} : { scenarios }),
+    ...(scenarioNames === undefined ? {} : { scenarioNames }),
+  };
+}
 
 /** A piece of an output, as text or bytes. */
 export type OutputPiece = string | Uint8Array;

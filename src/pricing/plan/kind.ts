@@ -4,6 +4,7 @@ import type { AnyTrade, Bucket, PricedTrade } from "../../book/index.ts";
 import type { SessionOf } from "../backend.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 import type { Direction, MoveSizes } from "./directions.ts";
+import type { MovedMarket } from "./moved-market.ts";
 import type { Batch, PricingMethod } from "./method.ts";
 
 /** The bounds of the values of a batch's trades of one kind. */
@@ -100,6 +101,10 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   readonly buckets: Buckets<T>;
   /** Returns the trade `years` later if its own market follows its forwards; undefined where nothing is left of it. */
   rollForward(trade: T, years: number): T | undefined;
+  /** Returns the trade in the market of a scenario; undefined where nothing is left of it at the scenario's date. */
+  inMarket(trade: T, market: MovedMarket): T | undefined;
+  /** True where values at several spots of one market cost hardly more than one, because one solution has them. */
+  readonly sharesSpots?: boolean;
   /** True where a trade that expired before a later book was worth its payoff at the spot of that book. */
   readonly settlesAtSpot?: boolean;
   /**

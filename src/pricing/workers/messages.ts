@@ -4,6 +4,8 @@ import type { PartOptions } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
 import { emptyScenarioValues } from "../columns/result-columns.ts";
+import type { ScenarioCube } from "../scenarios/cube.ts";
+import type { ScenarioBatch } from "../scenarios/price-scenarios.ts";
 
 /** The trades that a worker prices together, with their indices in a run and the settings. */
 export interface Job extends Settings {
@@ -15,7 +17,12 @@ export interface Job extends Settings {
   readonly firstIndex: number;
   readonly scenarios: Scenarios | undefined;
   readonly precision: Precision;
+  /** The named scenarios under which the trades are to be priced; undefined for their results of today. */
+  readonly named?: Pick<ScenarioBatch, "table" | "today"> | undefined;
 }
+
+/** What a worker answers: results, or the values under named scenarios. */
+export type Answer = PackedResults | ScenarioCube;
 
 /** The data with which a worker is started. */
 export type WorkerData = PartOptions;

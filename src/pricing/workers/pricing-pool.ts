@@ -2,7 +2,8 @@
 import { workerStarters, type StartWorker, WorkerPool } from "../../base/threads/index.ts";
 import { type ParsedTrade, type TradeResult, unreadResult } from "../../book/index.ts";
 import type { Device, PartsUser } from "../../device/index.ts";
-import { type Job, type PackedResults, unpackResults } from "./messages.ts";
+import type { ScenarioCube } from "../scenarios/cube.ts";
+import { type Answer, type Job, type PackedResults, unpackResults } from "./messages.ts";
 
 /** A batch and its settings, as a pricing pool takes it; T is the type of its trades. */
 export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
@@ -12,7 +13,7 @@ export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T 
  * reading results takes the host longer than a core takes to solve them. Results are bit for bit those of one thread.
  */
 export class PricingPool implements PartsUser {
-  readonly #workers: WorkerPool<undefined, Job, PackedResults>;
+  readonly #workers: WorkerPool<undefined, Job, Answer>;
 
   constructor(starts: readonly StartWorker[]) {
     this.#workers = new WorkerPool(starts);
@@ -31,23 +32,33 @@ export class PricingPool implements PartsUser {
   /** Prices a batch; undefined where no worker could (`WorkerPool.run`). @throws the signal's reason */
   async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
     const { trades, scenarios } = batch;
-    const job = {
-      ...batch,
-      trades: trades.map((parsed) => (parsed.ok ? parsed.trade : undefined)),
-      indices: trades.map(({ index }) => index),
-    };
-    const packed = await this.#workers.run(job, signal);
+    const packed = await this.#workers.run(jobOf(batch), signal);
     if (packed === undefined) return undefined;
-    return unpackResults(packed, scenarios).map((result, i) => {
+    return unpackResults(packed as PackedResults, scenarios).map((result, i) => {
       const parsed = trades[i];
       return parsed.ok ? result : unreadResult(parsed);
     });
+  }
+
+  /** Prices a batch under named scenarios; undefined where no worker could. @throws the signal's reason */
+  async priceScenarios(
+    batch: BatchOf<readonly ParsedTrade[]> & Required<Pick<Job, "named">>,
+    signal: AbortSignal,
+  ): Promise<ScenarioCube | undefined> {
+    return (await this.#workers.run(jobOf(batch), signal)) as ScenarioCube | undefined;
   }
 
   [Symbol.dispose](): void {
     this.#workers[Symbol.dispose]();
   }
 }
+
+/** Returns a batch as the message to a worker. */
+const jobOf = (batch: BatchOf<readonly ParsedTrade[]>): Job => ({
+  ...batch,
+  trades: batch.trades.map((parsed) => (parsed.ok ? parsed.trade : undefined)),
+  indices: batch.trades.map(({ index }) => index),
+});
 
 /** Pricing pools by their device; a pool ends when its device does. */
 const pools = new WeakMap<Device, PricingPool>();

@@ -7,7 +7,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
 import { priceBatch } from "../batch.ts";
 import { type JobResult, serveJobs } from "../../base/threads/index.ts";
-import { type Job, type PackedResults, packResults, type WorkerData } from "./messages.ts";
+import { type Answer, type Job, packResults, type WorkerData } from "./messages.ts";
 
 const device = await openDevice(workerData as WorkerData);
 const engines = new Map<Precision, Engine>();
@@ -28,11 +28,17 @@ function parsedTrades({ trades, indices, firstIndex }: Job): ParsedTrade[] {
   });
 }
 
-async function price(job: Job, signal: AbortSignal): Promise<JobResult<PackedResults>> {
+async function price(job: Job, signal: AbortSignal): Promise<JobResult<Answer>> {
   const setting = { ...job, engine: engineFor(job.precision), signal };
+  if (job.named !== undefined) {
+    const { priceScenarios } = await import("../scenarios/price-scenarios.ts");
+    const batch = { ...job.named, trades: parsedTrades(job), firstIndex: job.firstIndex, setting };
+    const answer = await priceScenarios(batch);
+    return { answer, transfer: [answer.values.buffer, answer.errors.buffer] };
+  }
   const results = await priceBatch(parsedTrades(job), job.firstIndex, setting);
   const answer = packResults(results, job.scenarios);
   return { answer, transfer: [answer.scenarios.buffer] };
 }
 
-serveJobs<undefined, Job, PackedResults>(() => price);
+serveJobs<undefined, Job, Answer>(() => price);

@@ -1,5 +1,5 @@
 /** Prices concurrent requests together, in one launch. */
-import type { Book, ParsedTrade, Scenarios, TradeResult } from "../../book/index.ts";
+import type { Book, ParsedTrade, Scenarios, ScenarioTable, TradeResult } from "../../book/index.ts";
 import { type Device, offeredPrecision } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import {
@@ -21,6 +21,7 @@ export interface PriceRequest extends PriceSettings {
   readonly trades: readonly ParsedTrade[];
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  readonly scenarioTable?: ScenarioTable | undefined;
   readonly seed: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -87,6 +88,7 @@ export class RequestPricer {
     trades,
     signal,
     scenarios,
+    scenarioTable,
     asOf,
     seed,
     ...settings
@@ -94,7 +96,7 @@ export class RequestPricer {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
     const accuracy = relativeOf(settings);
     const options = { ...settings, accuracy, device: this.#device, precision: this.#precision, signal };
-    yield* priceTrades(trades, { asOf, scenarios, seed }, options);
+    yield* priceTrades(trades, { asOf, scenarios, scenarioTable, seed }, options);
   }
 
   /** Explains the change of value between two books. @throws as `explainBook`; the signal's reason */
@@ -176,7 +178,8 @@ function isAlike(a: PriceRequest, b: PriceRequest): boolean {
     a.timePerTrade === b.timePerTrade &&
     a.seed === b.seed &&
     a.scenarios === b.scenarios &&
-    (a.scenarios === undefined || a.asOf === b.asOf)
+    a.scenarioTable === b.scenarioTable &&
+    ((a.scenarios === undefined && a.scenarioTable === undefined) || a.asOf === b.asOf)
   );
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Device } from "../../device/index.ts";
 import {
   ARROW_STREAM_TYPE,
+  aboutResults,
   arrowWriter,
   writerFor,
   marketHeader,
@@ -249,7 +250,7 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
   const { options, streams, summary, ...written } = readPriceBody(body);
   checkLimits(options.accuracy, written.trades.length, limits);
   const { header, hash } = marketOf(written, markets);
-  const { asOf, scenarios, seed, method } = header;
+  const { asOf, scenarios, scenarioTable, seed, method } = header;
   const { groupBy, sensitivityErrors, ...settings } = options;
   const request = {
     ...settings,
@@ -258,6 +259,7 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
     trades: readAll(header, written.trades),
     asOf,
     scenarios,
+    scenarioTable,
     seed,
     signal,
   };
@@ -335,9 +337,10 @@ async function answer(
 /** Yields the parts of a stream of results: Arrow, or lines. */
 async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "device">, prices: RequestPricer) {
   const { request, form, columns: more } = read;
-  const { scenarios, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
+  const { scenarios, scenarioTable, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
   const tags = [...new Set(trades.flatMap((parsed) => (parsed.ok ? Object.keys(parsed.trade.tags ?? {}) : [])))];
-  const start = { ...about, scenarios, sensitivityErrors, tags, ...more };
+  const scenarioNames = scenarioTable?.names;
+  const start = { ...about, scenarios, scenarioNames, sensitivityErrors, tags, ...more };
   const format = form === "arrow" ? arrowWriter("stream") : writerFor("ndjson");
   yield await format.begin(start);
   const sums = new Sums(read);
@@ -348,8 +351,7 @@ async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "d
   yield format.end(sums.end());
   if (form !== "lines and summary") return;
   const columns = parquetColumns(start).map((column) => column.name);
-  const axes = scenarios === undefined ? {} : { scenarios };
-  yield `${JSON.stringify({ summary: { ...about, ...axes, columns, ...sums.end() } })}\n`;
+  yield `${JSON.stringify({ summary: { ...aboutResults(start), columns, ...sums.end() } })}\n`;
 }
 
 function drained({ raw }: FastifyReply, signal: AbortSignal): Promise<void> {

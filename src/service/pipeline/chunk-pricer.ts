@@ -1,7 +1,14 @@
 import { type ChunkedBook, type ChunkPosition, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import { writerFor } from "../../output/formats/index.ts";
-import { Backend, inReportingCurrency, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
+import {
+  Backend,
+  inReportingCurrency,
+  priceBatch,
+  settingsOf,
+  underMovedQuotes,
+  underScenarios,
+} from "../../pricing/index.ts";
 import type { ChunkSetting, WrittenChunk } from "./setting.ts";
 
 /** A worker that reads, prices and writes chunks of a book, each as one batch. */
@@ -32,7 +39,12 @@ export class ChunkPricer implements Disposable {
         priceBatch(some, chunk.first, { ...settings, ...under, engine, signal }),
       ),
     );
-    const results = await inReportingCurrency(trades, own, scenarios);
+    const named = await underScenarios(trades, own, chunk.first, this.#book, (batch, priceHere) =>
+      this.#backend.run((engine) =>
+        priceHere({ ...batch, setting: { ...settings, scenarios: undefined, engine, signal } }),
+      ),
+    );
+    const results = await inReportingCurrency(trades, named, scenarios);
     const totals = new Totals();
     const ids = new Uint32Array(2 * trades.length);
     const rows = results.map((result, i) => {

@@ -1,4 +1,5 @@
 /** The start of a run: reads the book once, computes its hash, and divides it into chunks. */
+import { BookError } from "../../base/errors.ts";
 import {
   type ChunkedBook,
   type ChunkedFormat,
@@ -117,6 +118,11 @@ export async function planRun(
   { book: source, options, limits, costOf, signal }: PlanRequest,
   { book, file, marketHash }: OpenBook,
 ): Promise<Manifest> {
+  if (book.scenarioTable !== undefined)
+    throw new BookError(
+      "scenarios",
+      "a run in parts takes axes of scenarios; price a book with named scenarios to one file: --output FILE",
+    );
   const sha256 = await hashOfFile(file, signal);
   const { time, spot, volatility, rate } = book.scenarios ?? { time: [0], spot: [0], volatility: [0], rate: [0] };
   const cases = time.length * spot.length * volatility.length * rate.length;

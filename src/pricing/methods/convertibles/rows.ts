@@ -11,6 +11,7 @@ import {
   rollCurve,
   rollVolatility,
   shifted,
+  shiftedSigma,
   shiftedVolatility,
   valueAt,
 } from "../../../market/index.ts";
@@ -258,9 +259,19 @@ const firstVolatility = ({ volatility }: ConvertibleTrade): number =>
 /** What an explanation asks of convertible bonds. */
 export const convertibleExplanation: Pick<
   TradeKind<ConvertibleTrade>,
-  "rollForward" | "difference" | "paid" | "firstOrder" | "views"
+  "rollForward" | "inMarket" | "sharesSpots" | "difference" | "paid" | "firstOrder" | "views"
 > = {
   rollForward,
+  inMarket(trade, market) {
+    const then = rollForward(trade, market.years);
+    if (then === undefined) return undefined;
+    const by = market.by("credit", trade.underlying.name);
+    // A hazard rate stays at 0 or above.
+    const move = (credit: Credit): Credit =>
+      movedCredit(credit, (curve) => (credit.kind === "spread" ? shifted : shiftedSigma)(curve, by));
+    return { ...then, ...market.asset(trade), credit: then.credit && move(then.credit) };
+  },
+  sharesSpots: true,
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
     return equalUpToRounding(rolled.convertible, after.convertible) ? undefined : "its terms differ";

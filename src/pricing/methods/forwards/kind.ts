@@ -114,6 +114,10 @@ export const forwardKind: TradeKind<ForwardTrade> = {
     directions: (trade, sizes) => underlyingDirections(trade, sizes, trade.expiry),
   },
   rollForward,
+  inMarket(trade, market) {
+    const expiry = rollExpiry(trade.expiry, market.years);
+    return expiry === undefined ? undefined : { ...trade, expiry, underlying: market.underlying(trade.underlying) };
+  },
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
     return equalUpToRounding(rolled.strike, after.strike) ? undefined : "its strike differs";

@@ -12,7 +12,7 @@ import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { linearBuckets } from "./buckets.ts";
 import { creditFigures, hazardMove, sumOf, withSurvival } from "./credit.ts";
-import { rollForward, withSpots } from "./roll-forward.ts";
+import { inMarket, rollForward, withSpots } from "./roll-forward.ts";
 import { curvesOf, LinearValue, paymentOf, ROUNDING } from "./value.ts";
 
 /** The time of a trade in microseconds of one core. */
@@ -250,6 +250,7 @@ export const linearKind: TradeKind<LinearTrade> = {
   },
   byPair: (trade) => byPair(new LinearValue(trade)),
   rollForward,
+  inMarket,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";
     return equalUpToRounding(rolled.terms, after.terms) ? undefined : "its terms differ";

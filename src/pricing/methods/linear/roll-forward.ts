@@ -1,7 +1,9 @@
-/** Linear trades at a later time, and with the exchange rates of another one. */
-import type { LinearCurves, LinearLeg, LinearTrade } from "../../../book/index.ts";
+/** Linear trades at a later time, with the exchange rates of another one, and in the market of a scenario. */
+import { memoizeBy } from "../../../base/memoize.ts";
+import { type Conversion, EVERY, type LinearCurves, type LinearLeg, type LinearTrade } from "../../../book/index.ts";
 import { ONE_SECOND } from "../../../market/index.ts";
-import { type PaidFlow, Valuation } from "../../../market/linear/index.ts";
+import { type CurveData, type PaidFlow, Valuation } from "../../../market/linear/index.ts";
+import type { MovedMarket } from "../../plan/moved-market.ts";
 import { curvesOf } from "./value.ts";
 
 /** Returns a trade some years later along its forward rates; undefined once nothing is left of it. */
@@ -46,4 +48,64 @@ export function withSpots(trade: LinearTrade, { legs, pair }: LinearTrade): Line
     conversion: leg.conversion.map((step) => ({ ...step, spot: spots.get(step.pair) ?? step.spot })),
   }));
   return { ...trade, legs: moved, ...(pair === undefined ? {} : { pair }) };
+}
+
+/** A time in years after all payments. */
+const NEVER = 1e6;
+
+/** Returns a trade in the market of a scenario; undefined where nothing is left of it. */
+export function inMarket(trade: LinearTrade, market: MovedMarket): LinearTrade | undefined {
+  const then = rollForward(trade, market.years);
+  if (then === undefined) return undefined;
+  const { pair } = then;
+  const used = usedCurves(trade);
+  return {
+    ...then,
+    market: market.once(`curves ${used.join()}`, then.market, () => movedCurves(then, used, market)),
+    legs: then.legs.map((leg) => movedLeg(leg, market)),
+    ...(pair === undefined ? {} : { pair: { ...pair, spot: pair.spot * (1 + market.by("fx", pair.name)) } }),
+  };
+}
+
+/** Returns the numbers of the curves on which a trade depends. */
+export const usedCurves = memoizeBy(({ legs }: LinearTrade): readonly number[] => {
+  const used = new Set<number>();
+  for (const { flows, conversion, resets } of legs) {
+    for (const { factors, growth, atDefault } of flows) {
+      for (const { curve } of factors) used.add(curve);
+      if (growth !== undefined && growth.periods.length > 0) used.add(growth.curve);
+      if (atDefault !== undefined) used.add(atDefault.survival).add(atDefault.discount);
+    }
+    for (const { base, quote } of [...conversion, ...(resets === undefined ? [] : [resets.step])])
+      used.add(base).add(quote);
+  }
+  return [...used].sort((a, b) => a - b);
+});
+
+/** The curves of a trade, whose forward rates move from the scenario's date on: those of issuers are hazard rates. */
+function movedCurves(
+  { market: curves, seen }: LinearTrade,
+  used: readonly number[],
+  market: MovedMarket,
+): LinearCurves {
+  const moved = curves.curves.map((curve, c): CurveData => {
+    if (!used.includes(c)) return curve;
+    const owner = curves.owners[c] ?? EVERY;
+    const by = market.by(curves.recoveries[c] === undefined ? "rate" : "credit", owner);
+    return by === 0 ? curve : { ...curve, turns: [...curve.turns, { from: seen, to: NEVER, spread: by }] };
+  });
+  return moved.every((curve, c) => curve === curves.curves[c]) ? curves : { ...curves, curves: moved };
+}
+
+function movedLeg(leg: LinearLeg, market: MovedMarket): LinearLeg {
+  const { conversion, resets } = leg;
+  if (conversion.length === 0 && resets === undefined) return leg;
+  const moved = (step: Conversion): Conversion => ({ ...step, spot: step.spot * (1 + market.by("fx", step.pair)) });
+  return {
+    ...leg,
+    conversion: conversion.map(moved),
+    ...(resets === undefined
+      ? {}
+      : { resets: { ...resets, step: moved(resets.step), conversion: resets.conversion.map(moved) } }),
+  };
 }

@@ -8,6 +8,7 @@ import {
   ONE_SECOND,
   type PiecewiseConstant,
   type RatesModel,
+  type RatesMoved,
   rollCurve,
 } from "../../../market/index.ts";
 import { cirBond, vasicekBond } from "../../../market/models/index.ts";
@@ -38,7 +39,11 @@ export class RatesMarket {
   readonly #shift: ((t: number) => number) | undefined;
   readonly #base: number;
 
-  constructor(model: RatesModel, { years = 0, volatility = 0, shift }: RatesMove = {}) {
+  constructor(given: RatesModel, move: RatesMove = {}) {
+    const { moved, ...unmoved } = given;
+    // Models are the keys of caches: one that no scenario has moved is taken as it is.
+    const model = moved === undefined ? given : unmoved;
+    const { years = 0, volatility = 0, shift } = moved === undefined ? move : both(moved, move);
     this.#given = model;
     // These models have no curve of their own: their volatility is part of it.
     const isAffine = model.kind === "vasicek" || model.kind === "cir";
@@ -101,6 +106,17 @@ export class RatesMarket {
     const { times, values } = rollCurve(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
+}
+
+/** Returns the move of a scenario and a further one. */
+function both(
+  { years, rate, volatility }: RatesMoved,
+  { years: later = 0, volatility: more = 0, shift }: RatesMove,
+): RatesMove {
+  const own = (t: number): number => rate * t;
+  const all = shift === undefined ? own : (t: number): number => own(t) + shift(t);
+  const total = rate === 0 ? shift : all;
+  return { years: years + later, volatility: volatility + more, ...(total === undefined ? {} : { shift: total }) };
 }
 
 /**

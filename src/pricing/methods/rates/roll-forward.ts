@@ -116,7 +116,7 @@ function rollExercise(exercise: RatesExercise, years: number): RatesExercise | u
 /** The functions by which changes of the values of trades on rates are explained. */
 export const ratesExplanation: Pick<
   TradeKind<RatesTrade>,
-  "rollForward" | "difference" | "paid" | "firstOrder" | "views"
+  "rollForward" | "inMarket" | "difference" | "paid" | "firstOrder" | "views"
 > = {
   rollForward(trade, years) {
     if (years === 0) return trade;
@@ -129,6 +129,10 @@ export const ratesExplanation: Pick<
         ...(projection === undefined ? {} : { projection: rollCurve(projection, years) }),
       }
     );
+  },
+  inMarket(trade, market) {
+    const then = rollTerms(trade, market.years, new RatesMarket(trade.rates));
+    return then && { ...then, rates: market.ratesModel(trade.currency, trade.rates) };
   },
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";

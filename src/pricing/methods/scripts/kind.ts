@@ -54,6 +54,8 @@ export const scriptedKind: TradeKind<ScriptedTrade> = {
   },
   settlesAtSpot: true,
   rollForward,
+  inMarket: (trade, market) => market.onUnderlyings(trade),
+  sharesSpots: true,
   difference,
   views: viewsOfMarket,
 };

@@ -1,0 +1,100 @@
+/** Named scenarios as a compact table: a row for each scenario, and a column for each factor that any of them moves. */
+import { BookError } from "../base/errors.ts";
+import { quote } from "./names.ts";
+
+/** The kinds of factors that scenarios move. */
+export const FACTOR_KINDS = ["spot", "volatility", "rate", "dividend", "fx", "credit", "rateVolatility"] as const;
+/** The kind of a factor: its moves are relative for spots and exchange rates, absolute for all others. */
+export type FactorKind = (typeof FACTOR_KINDS)[number];
+
+/** The name that stands for every factor of a kind. */
+export const EVERY = "*";
+
+/**
+ * A factor of the market: its kind, and the name of the underlying, currency, pair or issuer, or `*`. Trades on the
+ * rates of a currency have their volatility from the kind "rateVolatility".
+ */
+export interface ScenarioFactor {
+  readonly kind: FactorKind;
+  readonly of: string;
+}
+
+/**
+ * Named scenarios, each of which moves several factors together. The numbers are columns, one for each factor, so that
+ * a thousand scenarios are a few arrays that threads share.
+ */
+export interface ScenarioTable {
+  /** The names of the scenarios. */
+  readonly names: readonly string[];
+  readonly factors: readonly ScenarioFactor[];
+  /** The moves [factor][scenario]; NaN for a factor that a scenario does not name. */
+  readonly moves: Float64Array;
+  /** The years from `asOf` to the date of each scenario, ≥ 0. */
+  readonly years: Float64Array;
+  /** The weights of the scenarios in statistics; undefined where all are the same. */
+  readonly weights?: Float64Array | undefined;
+}
+
+/** Collects the moves of scenarios, and makes their table. */
+export class ScenarioTableBuilder {
+  readonly #names: string[] = [];
+  readonly #columns = new Map<string, ScenarioFactor & { readonly moves: number[] }>();
+  readonly #years: number[] = [];
+  readonly #weights: (number | undefined)[] = [];
+  readonly #known = new Set<string>();
+
+  /** Begins a scenario. @throws BookError for a name that another scenario has; `place` is its place in the book */
+  begin(name: string, years: number, weight: number | undefined, place: string): void {
+    if (this.#known.has(name)) throw new BookError(place, `another scenario has the name ${quote(name)}`);
+    this.#known.add(name);
+    this.#names.push(name);
+    this.#years.push(years);
+    this.#weights.push(weight);
+  }
+
+  /** Adds a move to the scenario that was begun last. */
+  move(kind: FactorKind, of: string, by: number): void {
+    const key = `${kind}.${of}`;
+    let column = this.#columns.get(key);
+    if (column === undefined) this.#columns.set(key, (column = { kind, of, moves: [] }));
+    column.moves[this.#names.length - 1] = by;
+  }
+
+  /** Returns the table of all scenarios. */
+  table(): ScenarioTable {
+    const count = this.#names.length;
+    const columns = [...this.#columns.values()];
+    const moves = numbers(columns.length * count).fill(Number.NaN);
+    columns.forEach((column, f) => column.moves.forEach((by, s) => (moves[f * count + s] = by)));
+    const years = numbers(count);
+    years.set(this.#years);
+    const isWeighted = this.#weights.some((weight) => weight !== undefined);
+    return {
+      names: this.#names,
+      factors: columns.map(({ kind, of }) => ({ kind, of })),
+      moves,
+      years,
+      ...(isWeighted ? { weights: Float64Array.from(this.#weights, (weight) => weight ?? 1) } : {}),
+    };
+  }
+}
+
+/** Returns an array that threads share, where they can. */
+const numbers = (length: number): Float64Array =>
+  typeof SharedArrayBuffer === "undefined"
+    ? new Float64Array(length)
+    : new Float64Array(new SharedArrayBuffer(8 * length));
+
+/** Returns the moves of a factor under all scenarios: those by its own name, else those of `*`, else 0. */
+export function columnOf({ names, factors, moves }: ScenarioTable, { kind, of }: ScenarioFactor): Float64Array {
+  const count = names.length;
+  const at = (name: string): Float64Array | undefined => {
+    const f = factors.findIndex((factor) => factor.kind === kind && factor.of === name);
+    return f < 0 ? undefined : moves.subarray(f * count, (f + 1) * count);
+  };
+  const [own, every] = [at(of), at(EVERY)];
+  return Float64Array.from({ length: count }, (_, s) => {
+    const by = own === undefined || Number.isNaN(own[s]) ? (every?.[s] ?? 0) : own[s];
+    return Number.isNaN(by) ? 0 : by;
+  });
+}

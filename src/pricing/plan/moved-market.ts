@@ -1,0 +1,155 @@
+/** The market of one scenario: what its date and its moves make of the parts that trades depend on. */
+import type { FactorKind, ScriptedTrade, Settlement, Trade } from "../../book/index.ts";
+import {
+  type ForwardCurve,
+  type PairPower,
+  type PiecewiseConstant,
+  type RatesModel,
+  rollCurve,
+  rollDividends,
+  rollVolatility,
+  shifted,
+  shiftedSigma,
+  shiftedVolatility,
+  type Underlying,
+  type Volatility,
+} from "../../market/index.ts";
+import { rollSettlement } from "../settlement-moves.ts";
+import { type Asset, rollForward } from "../terms.ts";
+
+/** Returns the move of a factor: relative for spots and exchange rates, absolute for all others; 0 for none. */
+export type MoveOf = (kind: FactorKind, of: string) => number;
+
+/**
+ * The market of a scenario. Its parts are those of today as seen from the scenario's date, at which forward rates,
+ * dividends and volatilities have kept their dates, and moved. Each part is made once for all trades that share it; one
+ * that nothing moves is the object that it was.
+ */
+export class MovedMarket {
+  /** The years from `asOf` to the scenario's date. */
+  readonly years: number;
+  readonly by: MoveOf;
+  /** Parts by the factor that moves them, because two currencies may share a curve, and by what they are today. */
+  readonly #made = new Map<string, Map<object, unknown>>();
+
+  constructor(years: number, by: MoveOf) {
+    this.years = years;
+    this.by = by;
+  }
+
+  /** Returns a part of the market that a named factor moves, which is made once of what the part is today. */
+  once<T extends object>(factor: string, today: T, make: () => T): T {
+    let parts = this.#made.get(factor);
+    if (parts === undefined) this.#made.set(factor, (parts = new Map<object, unknown>()));
+    let made = parts.get(today) as T | undefined;
+    if (made === undefined) parts.set(today, (made = make()));
+    return made;
+  }
+
+  /** Returns a curve of a currency's rates. */
+  curve(currency: string, today: ForwardCurve): ForwardCurve {
+    const by = this.by("rate", currency);
+    if (by === 0 && this.years === 0) return today;
+    return this.once(`rate ${currency}`, today, () => ({ ...today, ...shifted(rollCurve(today, this.years), by) }));
+  }
+
+  /** Returns a volatility of an underlying. */
+  volatility(name: string, today: Volatility): Volatility {
+    const by = this.by("volatility", name);
+    if (by === 0 && this.years === 0) return today;
+    return this.once(`volatility ${name}`, today, () => {
+      const then = this.years === 0 ? today : rollVolatility(today, this.years);
+      return by === 0 ? then : shiftedVolatility(then, by);
+    });
+  }
+
+  /** Returns a model of the rates of a currency. */
+  ratesModel(currency: string, today: RatesModel): RatesModel {
+    const { years } = this;
+    const [rate, volatility] = [this.by("rate", currency), this.by("rateVolatility", currency)];
+    if (years === 0 && rate === 0 && volatility === 0) return today;
+    return this.once(`model ${currency}`, today, () => ({ ...today, moved: { years, rate, volatility } }));
+  }
+
+  /** Returns the factor by which the spot of a pair moves, given the quoted pairs from which it follows. */
+  exchange(quoted: readonly PairPower[]): number {
+    return quoted.reduce((all, { pair, power }) => all * (1 + this.by("fx", pair)) ** power, 1);
+  }
+
+  /** Returns an underlying, with the volatility that it has in the scenario. */
+  underlying(today: Underlying): Underlying {
+    return this.once("underlying", today, () => this.#underlying(today));
+  }
+
+  #underlying(today: Underlying): Underlying {
+    const { name, spot, currency, rates, pair, dividends, volatility } = today;
+    // The rates of a pair less its yield are its drift, and the yield is the last foreign rate.
+    const yields = pair === undefined ? this.by("dividend", name) : this.by("rate", pair.base);
+    const factor = pair === undefined ? 1 + this.by("spot", name) : this.exchange(pair.quoted);
+    const [curve, sigma] = [this.curve(currency, rates), volatility && this.volatility(name, volatility)];
+    if (this.years === 0 && factor === 1 && yields === 0 && curve === rates && sigma === volatility) return today;
+    const then = rollDividends(dividends, this.years);
+    return {
+      ...today,
+      spot: spot * factor,
+      rates: curve,
+      dividends: yields === 0 ? then : { ...then, yield: then.yield + yields },
+      volatility: sigma,
+      ...(pair === undefined
+        ? {}
+        : {
+            pair: {
+              ...pair,
+              domestic: this.curve(currency, pair.domestic),
+              foreign: this.curve(pair.base, pair.foreign),
+            },
+          }),
+    };
+  }
+
+  /** Returns how an option is paid. */
+  settlement(today: Settlement): Settlement {
+    const { currency, discount, exchange } = today;
+    return {
+      ...rollSettlement(today, this.years),
+      discount: this.curve(currency, discount),
+      exchange: exchange.map((rate) => {
+        if (rate === undefined) return undefined;
+        const factor = this.exchange(rate.quoted);
+        // Spot prices are for the spot date: in today's money they move with both rates.
+        const [paid, own] = [this.by("rate", currency), this.by("rate", rate.currency)];
+        return {
+          ...rate,
+          spot: rate.spot * factor,
+          rate: rate.rate * factor ** rate.power * Math.exp((own - paid) * rate.lag),
+          sigma: this.#sigma(rate.pair, rate.sigma),
+        };
+      }),
+    };
+  }
+
+  /** The volatility of an exchange rate by the name of its pair among the underlyings. */
+  #sigma(name: string, today: PiecewiseConstant): PiecewiseConstant {
+    return shiftedSigma(rollCurve(today, this.years), this.by("volatility", name));
+  }
+
+  /** Returns an underlying of a trade with its volatility, which may be the trade's own. */
+  asset({ underlying, volatility }: Asset): Asset {
+    const then = this.underlying(underlying);
+    const shared = volatility === underlying.volatility ? then.volatility : undefined;
+    return { underlying: then, volatility: shared ?? this.volatility(underlying.name, volatility) };
+  }
+
+  /** Returns a trade on underlyings; undefined where nothing is left of it. */
+  onUnderlyings<T extends Trade | ScriptedTrade>(trade: T): T | undefined {
+    const then = rollForward(trade, this.years);
+    if (then === undefined) return undefined;
+    const { assets, settlement } = trade;
+    return {
+      ...then,
+      ...this.asset(trade),
+      ...(settlement === undefined ? {} : { settlement: this.settlement(settlement) }),
+      ...(assets === undefined ? {} : { assets: assets.map((asset) => this.asset(asset)) }),
+    };
+  }
+}

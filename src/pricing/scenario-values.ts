@@ -1,0 +1,42 @@
+/** The values of trades under named scenarios as parts of their results; most books load nothing for them. */
+import { type ParsedTrade, quote, type ScenarioTable, type TradeResult } from "../book/index.ts";
+import type { ScenarioCube, ScenarioWarning } from "./scenarios/cube.ts";
+import { priceScenarios, type ScenarioBatch } from "./scenarios/price-scenarios.ts";
+
+/** A function that prices trades under the scenarios of a table, where it wants to by the function that it is given. */
+export type PriceScenarios = (
+  batch: Omit<ScenarioBatch, "setting">,
+  priceHere: typeof priceScenarios,
+) => Promise<ScenarioCube>;
+
+/** Returns results with the values of their trades under the scenarios of a table. @throws what `price` throws */
+export async function withScenarioValues(
+  trades: readonly ParsedTrade[],
+  results: TradeResult[],
+  firstIndex: number,
+  table: ScenarioTable,
+  price: PriceScenarios,
+): Promise<TradeResult[]> {
+  const numbers = (name: "value" | "errorEstimate"): Float64Array =>
+    Float64Array.from(results, (result) => result[name] ?? Number.NaN);
+  const today = { values: numbers("value"), errors: numbers("errorEstimate") };
+  const cube = await price({ trades, today, firstIndex, table }, priceScenarios);
+  const count = table.names.length;
+  const rowOf = (column: Float64Array, i: number): (number | null)[] =>
+    Array.from(column.subarray(i * count, (i + 1) * count), (value) => (Number.isFinite(value) ? value : null));
+  return results.map((result, i): TradeResult => {
+    if (result.status === "error") return result;
+    const further = cube.warnings[i].filter(({ text }) => !result.warnings.includes(text));
+    return {
+      ...result,
+      warnings: [...result.warnings, ...further.map((warning) => textOf(warning, table))],
+      scenarioValues: rowOf(cube.values, i),
+      scenarioValueErrorEstimates: rowOf(cube.errors, i),
+    };
+  });
+}
+
+function textOf({ text, first, count }: ScenarioWarning, { names }: ScenarioTable): string {
+  const name = quote(names[first]);
+  return count === 1 ? `scenario ${name}: ${text}` : `${count} scenarios, the first of them ${name}: ${text}`;
+}

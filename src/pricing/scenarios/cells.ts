@@ -1,0 +1,94 @@
+/** The cells of a trade: the scenarios that differ in the factors on which it depends. */
+import { type AnyTrade, columnOf, type ScenarioFactor, type ScenarioTable } from "../../book/index.ts";
+import type { TradeKind } from "../plan/kind.ts";
+import { MovedMarket } from "../plan/moved-market.ts";
+
+/** The scenarios of a table as the trades that depend on the same factors see them. */
+export interface Cells {
+  /** The number of the cell of each scenario; −1 for a scenario that leaves these trades as they are. */
+  readonly cellOf: Int32Array;
+  /** The number of the first scenario of each cell. */
+  readonly scenarios: readonly number[];
+  /** The cells in groups that differ in spots alone. */
+  readonly bySpots: readonly (readonly number[])[];
+}
+
+/** Returns the factors on which a trade depends, by their keys. */
+export function factorsOf(kind: TradeKind, trade: AnyTrade): ReadonlyMap<string, ScenarioFactor> {
+  const factors = new Map<string, ScenarioFactor>();
+  const watched = new MovedMarket(0, (kind, of) => {
+    factors.set(`${kind} ${of}`, { kind, of });
+    return 0;
+  });
+  kind.inMarket(trade, watched);
+  return factors;
+}
+
+/** The moves of a table's scenarios by factor, each column made once. */
+export class FactorMoves {
+  readonly table: ScenarioTable;
+  readonly #columns = new Map<string, Float64Array>();
+  readonly #cells = new Map<string, Cells>();
+  readonly #markets = new Map<number, MovedMarket>();
+  readonly #still = new Map<number, MovedMarket>();
+
+  constructor(table: ScenarioTable) {
+    this.table = table;
+  }
+
+  /** Returns the moves of a factor under all scenarios. */
+  column(factor: ScenarioFactor): Float64Array {
+    const key = `${factor.kind} ${factor.of}`;
+    let column = this.#columns.get(key);
+    if (column === undefined) this.#columns.set(key, (column = columnOf(this.table, factor)));
+    return column;
+  }
+
+  /** Returns the market of a scenario; with `stillSpots`, the one in which spots alone have not moved. */
+  market(scenario: number, stillSpots: boolean): MovedMarket {
+    const markets = stillSpots ? this.#still : this.#markets;
+    let market = markets.get(scenario);
+    if (market === undefined) {
+      const by = (kind: ScenarioFactor["kind"], of: string): number =>
+        stillSpots && kind === "spot" ? 0 : this.column({ kind, of })[scenario];
+      markets.set(scenario, (market = new MovedMarket(this.table.years[scenario], by)));
+    }
+    return market;
+  }
+
+  /** Returns the cells of trades that depend on some factors. */
+  cells(factors: ReadonlyMap<string, ScenarioFactor>): Cells {
+    const key = [...factors.keys()].join("\n");
+    let cells = this.#cells.get(key);
+    if (cells === undefined) this.#cells.set(key, (cells = this.#makeCells([...factors.values()])));
+    return cells;
+  }
+
+  #makeCells(factors: readonly ScenarioFactor[]): Cells {
+    const { years } = this.table;
+    const isMoved = (column: Float64Array): boolean => column.some((by) => by !== 0);
+    const columnsOf = (spots: boolean): readonly Float64Array[] =>
+      factors
+        .filter(({ kind }) => (kind === "spot") === spots)
+        .map((factor) => this.column(factor))
+        .filter(isMoved);
+    const [bySpot, byOther] = [columnsOf(true), [years, ...columnsOf(false)]];
+    const cellOf = new Int32Array(years.length);
+    const scenarios: number[] = [];
+    const known = new Map<string, number>();
+    const groups = new Map<string, number[]>();
+    for (let s = 0; s < years.length; s++) {
+      const [other, spot] = [byOther, bySpot].map((columns) => columns.map((column) => column[s]).join());
+      const key = `${other};${spot}`;
+      let cell = known.get(key);
+      if (cell === undefined) {
+        const isStill = [...byOther, ...bySpot].every((column) => column[s] === 0);
+        cell = isStill ? -1 : scenarios.push(s) - 1;
+        known.set(key, cell);
+        if (!isStill) groups.set(other, [...(groups.get(other) ?? []), cell]);
+      }
+      cellOf[s] = cell;
+    }
+    return { cellOf, scenarios, bySpots: [...groups.values()] };
+  }
+}
