@@ -48,8 +48,8 @@ export const second: readonly Bug[] = [
   ...beside("output/charts", "output/charts/charts output/report/report", [
     ["axes.ts", "(isTight ? TICK_WIDTH : TICK_HEIGHT)", "(isTight ? TICK_HEIGHT : TICK_WIDTH)"],
     ["plot.ts", "[x, y] = [20, y + LEGEND_LINE]", "[x, y] = [x, y + LEGEND_LINE]"],
-    ["plot.ts", "index / (series.length - 1)", "index / series.length"],
-    ["heat-map.ts", 'distance < 0 ? "--c-loss" : "--c-gain"', 'distance > 0 ? "--c-loss" : "--c-gain"'],
+    ["plot.ts", "/ (used.length - 1)", "/ used.length"],
+    ["colours.ts", 'distance < 0 ? "--c-loss" : "--c-gain"', 'distance > 0 ? "--c-loss" : "--c-gain"'],
   ]),
   ...beside("cli", "cli/price cli/formats cli/arguments cli/explain", [
     ["format/table.ts", 'path === "" ? 0 : path.length + 2', 'path === "" ? 0 : path.length'],

@@ -5,7 +5,6 @@ import {
   type BookHeader,
   contextOf,
   currencyOf,
-  type Market,
   type ParsedTrade,
   readHeader,
   type TradeResult,
@@ -43,7 +42,7 @@ export class SessionBook {
     return contextOf(this.#header);
   }
 
-  get market(): Market {
+  get market(): BookHeader["market"] {
     return this.#header.market;
   }
 

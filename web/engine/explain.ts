@@ -59,6 +59,11 @@ const NAMES: Readonly<Record<ExplainTerm, string>> = {
   cross: "all together",
 };
 
+/** Terms below this part of the largest are shown as one. */
+const FOLDED = 0.01;
+const sum = (steps: readonly { readonly value: number }[]): number =>
+  steps.reduce((total, { value }) => total + value, 0);
+
 function waterfall(total: ExplainTotals, terms: readonly ExplainTerm[]): WaterfallChart {
   const { currency, before, after, cash, terms: values, unexplained, trading } = total;
   const small = 1e-6 * Math.max(Math.abs(before), Math.abs(after), 1e-9);
@@ -68,13 +73,18 @@ function waterfall(total: ExplainTotals, terms: readonly ExplainTerm[]): Waterfa
     { label: "trading", value: trading },
     { label: "cash received", value: -cash },
   ].filter(({ value }) => Math.abs(value) > small);
+  const largest = Math.max(...steps.map(({ value }) => Math.abs(value)), 0);
+  const folded = steps.filter(({ value }) => Math.abs(value) < FOLDED * largest);
+  const shown = folded.length < 2 ? steps : steps.filter((step) => !folded.includes(step));
+  const rest = folded.length < 2 ? [] : [{ label: `${folded.length} smaller terms`, value: sum(folded) }];
   return {
     kind: "waterfall",
     title: `Why the value changed, ${currency}`,
     unit: currency,
     steps: [
       { label: "before", value: before, isTotal: true },
-      ...steps,
+      ...shown,
+      ...rest,
       { label: "after", value: after, isTotal: true },
     ],
   };

@@ -5,7 +5,7 @@ import { ratesLessYields, valueAt } from "../../src/market/index.ts";
 import { normalQuantizer } from "../../src/quadrature/quantization/index.ts";
 import { randomNumbers } from "../../src/numerics/random/index.ts";
 import { combinationGrids } from "../../src/pde/sparsegrid/index.ts";
-import { years } from "./pictures.ts";
+import { timeUnit } from "./pictures.ts";
 import type { Pricer } from "./pricer.ts";
 
 const PATHS = 20_000;
@@ -64,16 +64,16 @@ function histogram(spots: Float64Array, low: number, high: number): number[] {
 }
 
 const centre = (bin: number, low: number, high: number): number => low + ((bin + 0.5) * (high - low)) / BINS;
-const compact = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 
 function densityMap({ underlying, expiry }: Trade, counts: readonly number[][], low: number, high: number): Chart {
+  const { name: time, perYear } = timeUnit(expiry);
   return {
-    kind: "heat-map",
+    kind: "contour",
     title: `Density of ${PATHS.toLocaleString("en-US")} simulated paths`,
-    x: { label: "time from today", values: counts.map((_, step) => years(((step + 1) * expiry) / STEPS)) },
+    x: { label: `${time} from today`, values: counts.map((_, step) => (perYear * (step + 1) * expiry) / STEPS) },
     y: {
       label: `spot of ${underlying.name} (${underlying.currency})`,
-      values: Array.from({ length: BINS }, (_, bin) => compact(centre(bin, low, high))),
+      values: Array.from({ length: BINS }, (_, bin) => centre(bin, low, high)),
     },
     values: Array.from({ length: BINS }, (_, bin) => counts.map((row) => row[bin])),
     unit: "% of paths in a cell",

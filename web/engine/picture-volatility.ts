@@ -1,11 +1,11 @@
 /** The implied volatility that the market of a trade gives, and its local volatility. */
 import type { Trade } from "../../src/book/index.ts";
-import type { Chart } from "../../src/output/charts/index.ts";
+import { calibrationCharts, type Chart } from "../../src/output/charts/index.ts";
 import { formula } from "../../src/kernel/index.ts";
 import { discountFactor, impliedVolatility } from "../../src/market/index.ts";
 import { hostNormalCdf } from "../../src/market/models/index.ts";
 import type { SessionBook } from "./book.ts";
-import { years } from "./pictures.ts";
+import { timeUnit, timesInWords } from "./pictures.ts";
 import type { Pricer } from "./pricer.ts";
 
 const EXPIRIES = [1 / 12, 0.25, 0.5, 0.75, 1, 1.5, 2];
@@ -13,9 +13,12 @@ const MONEYNESS = [0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.2
 
 /** The implied volatilities of a trade's underlying: quotes of trades, or what its model implies. */
 export async function impliedSurface(trade: Trade, book: SessionBook, pricer: Pricer): Promise<Chart[]> {
-  const quoted = quotesOf(trade.underlying.name, book);
+  const { name } = trade.underlying;
+  const { [name]: fit } = book.market.calibration.underlyings;
+  const fitted = fit === undefined ? [] : calibrationCharts({ underlyings: { [name]: fit }, rates: {} });
+  const quoted = quotesOf(name, book);
   const local = localMap(trade);
-  return [...(quoted ?? (await modelSurface(trade, pricer))), ...(local === undefined ? [] : [local])];
+  return [...fitted, ...(quoted ?? (await modelSurface(trade, pricer))), ...(local === undefined ? [] : [local])];
 }
 
 /** Where trades have volatilities of their own, these are the surface. */
@@ -99,7 +102,9 @@ function charts(
   values: readonly (readonly (number | null)[])[],
   source: string,
 ): Chart[] {
-  const compact = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+  const inWords = timesInWords(expiries);
+  const { name: time, perYear } = timeUnit(Math.max(...expiries));
+  const isQuoted = source === "quoted";
   return [
     {
       kind: "plot",
@@ -107,37 +112,48 @@ function charts(
       x: { label: "strike" },
       y: { label: "volatility, % per √year" },
       colours: "ordered",
-      series: expiries.map((expiry, t) => ({
-        label: years(expiry),
+      series: expiries.map((_, t) => ({
+        label: inWords[t],
+        style: isQuoted ? "dots" : "line",
         points: strikes.map((strike, k) => [strike, values[t][k] ?? Number.NaN] as const),
       })),
     },
     {
-      kind: "heat-map",
+      kind: "contour",
       title: `The same as a surface`,
-      x: { label: "strike", values: strikes.map(compact) },
-      y: { label: "expiry", values: expiries.map(years) },
+      x: { label: "strike", values: strikes },
+      y: { label: `expiry, ${time}`, values: expiries.map((expiry) => expiry * perYear) },
       values,
       unit: "% per √year",
     },
   ];
 }
 
+/** Fitted surfaces reach further than what can be seen or was quoted. */
+const NEAR = [0.4, 2.2] as const;
+
 /** σ(S, t) on a grid, where the volatility depends on both. */
 function localMap({ volatility, underlying, expiry }: Trade): Chart | undefined {
   const title = `Local volatility of ${underlying.name}`;
-  const compact = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   const map = (times: readonly number[], spots: readonly number[], at: (t: number, s: number) => number): Chart => ({
-    kind: "heat-map",
+    kind: "contour",
     title,
-    x: { label: `spot (${underlying.currency})`, values: spots.map(compact) },
-    y: { label: "years from today", values: times.map(compact) },
+    x: { label: `spot (${underlying.currency})`, values: spots },
+    y: { label: "years from today", values: times },
     values: times.map((_, t) => spots.map((_, s) => 100 * at(t, s))),
     unit: "% per √year",
   });
   if (volatility.kind === "surface") {
     const { times, spots, volatility: nodes } = volatility.surface;
-    return map(times, spots, (t, s) => nodes[t][s] + (volatility.added ?? 0));
+    const near = spots.flatMap((spot, s) =>
+      spot > NEAR[0] * underlying.spot && spot < NEAR[1] * underlying.spot ? [s] : [],
+    );
+    const at = near.length > 1 ? near : spots.map((_, s) => s);
+    return map(
+      times,
+      at.map((s) => spots[s]),
+      (t, s) => nodes[t][at[s]] + (volatility.added ?? 0),
+    );
   }
   if (volatility.kind !== "local") return undefined;
   const sigma = formula(volatility.expression, ["S", "t"]);

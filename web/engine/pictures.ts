@@ -120,6 +120,7 @@ async function profile(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const [low, high] = spotRange(trade);
   const spots = range(low, high, costly ? 13 : 61);
   const times = costly ? [0] : [0, trade.expiry / 2, trade.expiry * 0.9];
+  const inWords = timesInWords(times);
   const asked = times.flatMap((time) => {
     const later = rollForward(trade, time);
     return spots.map((spot) => later && movedTrade(later, spot / trade.underlying.spot));
@@ -130,7 +131,7 @@ async function profile(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const { currency, name: underlying, spot } = trade.underlying;
   return GREEKS.flatMap(([name, title, unit]): PlotChart[] => {
     const series = times.map((time, k) => ({
-      label: time === 0 ? "today" : `in ${years(time)}`,
+      label: time === 0 ? "today" : `in ${inWords[k]}`,
       points: at(k, name),
     }));
     if (!series.some(({ points }) => points.some(([, y]) => Number.isFinite(y)))) return [];
@@ -155,17 +156,28 @@ function payoffLine(payoff: Payoff, spots: readonly number[]): PlotChart["series
   return [{ label: "payoff", style: "reference", points: spots.map((spot) => [spot, paid(spot)] as const) }];
 }
 
-export function years(time: number): string {
-  if (time < 0.3) return `${Math.round(time * 365)} days`;
-  return time < 1.99 ? `${Math.round(time * 12)} months` : `${time.toFixed(1)} years`;
+/** The unit in which all times of a picture are shown, by the longest of them. */
+export function timeUnit(longest: number): { readonly name: "days" | "months" | "years"; readonly perYear: number } {
+  if (longest < 0.3) return { name: "days", perYear: 365 };
+  return longest < 1.99 ? { name: "months", perYear: 12 } : { name: "years", perYear: 1 };
+}
+
+/** Times in words, all in one unit. */
+export function timesInWords(times: readonly number[]): string[] {
+  const { name, perYear } = timeUnit(Math.max(...times));
+  return times.map(
+    (time) =>
+      `${(time * perYear).toLocaleString("en-US", { maximumFractionDigits: name === "years" ? 2 : 1 })} ${name}`,
+  );
 }
 
 /** Value, delta, gamma and vega over spot and time. */
 async function spotTimeMaps(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const costly = isCostly(trade);
   const [low, high] = spotRange(trade);
-  const spots = range(low, high, costly ? 9 : 25);
-  const times = range(0, trade.expiry * 0.97, costly ? 4 : 13);
+  const spots = range(low, high, costly ? 9 : 41);
+  const times = range(0, trade.expiry * 0.97, costly ? 4 : 17);
+  const { name: time, perYear } = timeUnit(trade.expiry);
   const asked = times.flatMap((time) => {
     const later = rollForward(trade, time);
     return spots.map((spot) => later && movedTrade(later, spot / trade.underlying.spot));
@@ -177,10 +189,10 @@ async function spotTimeMaps(trade: Trade, pricer: Pricer): Promise<Chart[]> {
     if (values.flat().every((value) => value === null)) return [];
     return [
       {
-        kind: "heat-map",
+        kind: "contour",
         title: `${title} over spot and time`,
-        x: { label: "time from today", values: times.map((time) => (time === 0 ? "0" : years(time))) },
-        y: { label: `spot of ${underlying} (${currency})`, values: spots.map((spot) => compact(spot)) },
+        x: { label: `${time} from today`, values: times.map((at) => at * perYear) },
+        y: { label: `spot of ${underlying} (${currency})`, values: spots },
         values,
         unit: `${currency}${unit}`,
         colours: values.flat().some((value) => (value ?? 0) < -1e-9) ? "diverging" : "sequential",
@@ -189,22 +201,24 @@ async function spotTimeMaps(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   });
 }
 
-const compact = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
-
 const SPOT_MOVES = [-0.2, -0.15, -0.1, -0.05, -0.02, 0, 0.02, 0.05, 0.1, 0.15, 0.2];
 const VOLATILITY_MOVES = [-0.05, -0.025, 0, 0.025, 0.05];
 const MOST_TRADES = 2000;
 
 /** What the whole book gains or loses as spots and volatilities move, by currency. */
 async function scenarioMaps(book: SessionBook, pricer: Pricer): Promise<Chart[]> {
-  const trades = book.parsed.flatMap((parsed) =>
-    parsed.ok && parsed.trade.kind === undefined && !isCostly(parsed.trade) ? [parsed.trade] : [],
+  const priced = book.parsed.flatMap((parsed, i) =>
+    parsed.ok && book.results[i]?.status === "ok" ? [parsed.trade] : [],
   );
+  const trades = priced.flatMap((trade) => (trade.kind === undefined && !isCostly(trade) ? [trade] : []));
   const scenarios = { time: [0], spot: SPOT_MOVES, volatility: VOLATILITY_MOVES, rate: [0] };
   const used = trades.slice(0, MOST_TRADES);
   const results = await pricer.price(used, { greeks: "none" }, scenarios);
   const currencies = [...new Set(used.map(({ underlying }) => underlying.currency))];
-  const left = book.parsed.length - used.length;
+  const failed = book.parsed.length - priced.length;
+  const longer = priced.length - used.length;
+  const counted = [failed > 0 ? `${failed} not priced` : "", longer > 0 ? `${longer} not shown that take longer` : ""];
+  const missing = counted.filter((text) => text !== "").join(", ");
   return currencies.map((currency): Chart => {
     const sum = (s: number, v: number): number =>
       used.reduce((total, { quantity, underlying }, i) => {
@@ -214,7 +228,7 @@ async function scenarioMaps(book: SessionBook, pricer: Pricer): Promise<Chart[]>
     const base = sum(SPOT_MOVES.indexOf(0), VOLATILITY_MOVES.indexOf(0));
     return {
       kind: "heat-map",
-      title: `Gain or loss of the book, ${currency}${left > 0 ? ` (without ${left} trades that take longer)` : ""}`,
+      title: `Gain or loss of the book, ${currency}${missing === "" ? "" : ` (${missing})`}`,
       x: { label: "move of all spots", values: SPOT_MOVES.map((move) => percent(move)) },
       y: {
         label: "move of all volatilities",

@@ -156,14 +156,13 @@ function mapChart({ entries }: AxesSolution, axes: readonly string[]): Chart[] {
   const [xs, ys] = [grid(first, 28), grid(second, 20)];
   // A third axis is cut in its middle.
   const rest = Object.fromEntries(others.map((axis) => [axis, grid(axis, 1)[0]]));
-  const compact = (value: number): string => value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
   const at = (x: number, y: number): number => entry.at({ ...rest, [first]: x, [second]: y }).value;
   return [
     {
-      kind: "heat-map",
+      kind: "contour",
       title: `Value over ${first} and ${second}`,
-      x: { label: first, values: xs.map(compact) },
-      y: { label: second, values: ys.map(compact) },
+      x: { label: first, values: xs },
+      y: { label: second, values: ys },
       values: ys.map((y) => xs.map((x) => at(x, y))),
       unit: "V",
     },

@@ -39,6 +39,7 @@ export function ChartView({ chart, height }: ChartProps): VNode {
 
 function heightOf(chart: Chart, width: number): number {
   if (chart.kind === "waterfall") return Math.max(76 + 30 * chart.steps.length, 150);
+  if (chart.kind === "contour") return Math.round(Math.min(Math.max(0.68 * width, 280), 540));
   return Math.round(Math.min(Math.max(0.62 * width, 230), 520));
 }
 

@@ -111,14 +111,21 @@ const QUIET = 250;
 
 function SmallPicture(): VNode | null {
   const charts = useSignal<readonly Chart[]>([]);
+  const isStale = useSignal(true);
   const { place, result } = detail.value ?? { place: 0, result: undefined };
   useEffect(() => {
+    isStale.value = true;
     if (run.value.state !== "done" || tab.value !== "Book") return undefined;
     const controller = new AbortController();
     const timer = setTimeout(() => {
       engine.call("picture", { name: "profile", place }, { signal: controller.signal }).then(
-        (drawn) => (charts.value = drawn.slice(0, 2)),
-        () => {},
+        (drawn) => {
+          charts.value = drawn.slice(0, 2);
+          isStale.value = false;
+        },
+        () => {
+          if (!controller.signal.aborted) charts.value = [];
+        },
       );
     }, QUIET);
     return () => {
@@ -127,7 +134,7 @@ function SmallPicture(): VNode | null {
     };
   }, [place, result, run.value.state, tab.value]);
   return (
-    <div class="charts one">
+    <div class={isStale.value ? "charts one stale" : "charts one"}>
       {charts.value.map((chart) => (
         <ChartView key={chart.title} chart={chart} height={230} />
       ))}

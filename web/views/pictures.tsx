@@ -31,18 +31,32 @@ export function PicturesView(): VNode {
   const chosen = useSignal<PictureName>("profile");
   const charts = useSignal<readonly Chart[] | undefined>(undefined);
   const failed = useSignal<string | undefined>(undefined);
+  /** What the charts, or the reason why there are none, are of. */
+  const drawn = useSignal<{ readonly name: PictureName; readonly place: number; readonly of: unknown } | undefined>(
+    undefined,
+  );
   const { of } = PICTURES.find(({ name }) => name === chosen.value) as Choice;
   const place = selected.value ?? 0;
   const isReady = run.value.state === "done";
+  const isOfMethod = of === "method";
+  const wanted = { name: chosen.value, place: isOfMethod ? 0 : place, of: isOfMethod ? undefined : book.value };
+  const is = drawn.value;
+  const isStale =
+    is?.name !== wanted.name || is.place !== wanted.place || is.of !== wanted.of || (!isReady && !isOfMethod);
   useEffect(() => {
-    if (!isReady && of !== "method") return undefined;
+    if (!isReady && !isOfMethod) return undefined;
     const controller = new AbortController();
     failed.value = undefined;
-    charts.value = undefined;
     engine.call("picture", { name: chosen.value, place }, { signal: controller.signal }).then(
-      (drawn) => (charts.value = drawn),
+      (answer) => {
+        charts.value = answer;
+        drawn.value = wanted;
+      },
       (error: unknown) => {
-        if (!controller.signal.aborted) failed.value = problemOf("", error).message;
+        if (controller.signal.aborted) return;
+        failed.value = problemOf("", error).message;
+        charts.value = undefined;
+        drawn.value = wanted;
       },
     );
     return () => controller.abort();
@@ -62,11 +76,11 @@ export function PicturesView(): VNode {
           ))}
         </ul>
       </nav>
-      <section aria-label="Picture" aria-busy={charts.value === undefined && failed.value === undefined}>
+      <section aria-label="Picture" aria-busy={isStale}>
         {of === "trade" && <TradePicker />}
         {failed.value !== undefined && <Message className="notice" text={failed.value} />}
-        {charts.value === undefined && failed.value === undefined && <p class="about waiting">Computing …</p>}
-        <div class="charts">
+        {charts.value === undefined && isStale && <p class="about waiting">Computing …</p>}
+        <div class={isStale ? "charts stale" : "charts"}>
           {charts.value?.map((chart) => (
             <ChartView key={chart.title} chart={chart} />
           ))}

@@ -1,8 +1,8 @@
 import { type MarketCalibration, parseJson, readHeader } from "../../book/index.ts";
 import { runBlockingNext } from "../../base/event-loop.ts";
-import { sheetSvg } from "../../output/charts/index.ts";
+import { calibrationCharts, sheetSvg } from "../../output/charts/index.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
-import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
+import { calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 import { inFile, readText } from "../whole-file.ts";

@@ -1,6 +1,5 @@
 /** Formats calibration results as tables and charts of text. */
 import type { CheckReport, MarketCalibration, UnderlyingCalibration } from "../../book/index.ts";
-import type { PlotChart } from "../../output/charts/index.ts";
 import { alignColumns, escapeControls, type TextColumn, columnWidthsOf } from "./columns.ts";
 
 const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));
@@ -57,31 +56,4 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
   if (rows.length === 0) return "";
   const columns = titles.map((title, i): TextColumn => ({ title, align: i < 3 ? "left" : "right" }));
   return `${alignColumns(columns, [titles, ...rows], columnWidthsOf(columns, rows)).join("\n")}\n`;
-}
-
-/**
- * Returns charts of a calibration. For each underlying there is one with quotes as dots and fits as lines by expiry,
- * and for each curve one of its zero rates.
- */
-export function calibrationCharts({ underlyings, rates }: MarketCalibration): PlotChart[] {
-  const smiles = Object.entries(underlyings).map(([name, { quotes, model }]): PlotChart => {
-    const expiries = [...new Set(quotes.map(({ expiry }) => expiry))];
-    const series = expiries.flatMap((expiry) => {
-      const own = quotes.filter((quote) => quote.expiry === expiry).sort((a, b) => a.strike - b.strike);
-      const points = (of: "implied" | "fitted") =>
-        own.map((quote) => [quote.strike, 100 * (quote[of] ?? Number.NaN)] as const);
-      const dots = { label: `${expiry}, quotes`, points: points("implied"), style: "dots" } as const;
-      return model === "none" ? [dots] : [dots, { label: `${expiry}, fit`, points: points("fitted") }];
-    });
-    const y = { label: "implied volatility, %" };
-    return { kind: "plot", title: `${name}: ${model}`, x: { label: "strike" }, y, series };
-  });
-  const curves = Object.entries(rates).map(([name, { model, curve }]): PlotChart => ({
-    kind: "plot",
-    title: `${name}: ${model}`,
-    x: { label: "years" },
-    y: { label: "zero rate, %" },
-    series: [{ label: "zero rate", points: curve.map(({ time, zero }) => [time, 100 * zero]) }],
-  }));
-  return [...smiles, ...curves];
 }

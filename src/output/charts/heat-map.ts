@@ -1,4 +1,5 @@
 import { extent, verticalLabel } from "./axes.ts";
+import { colourOf } from "./colours.ts";
 import { svgElement, svgText, formatShort, chartTitle, textWidth } from "./text.ts";
 import type { ChartSize, HeatMapChart } from "./types.ts";
 
@@ -75,13 +76,6 @@ function rangeOf({ values, colours }: HeatMapChart): readonly [number, number] {
 }
 
 const partOf = (value: number, [low, high]: readonly [number, number]): number => (value - low) / (high - low);
-
-function colourOf(part: number, colours: HeatMapChart["colours"] = "sequential"): string {
-  const percent = (share: number): string => `${Math.round(100 * Math.min(Math.max(share, 0), 1))}%`;
-  if (colours === "sequential") return `color-mix(in oklab, var(--c-high) ${percent(part)}, var(--c-low))`;
-  const distance = 2 * part - 1;
-  return `color-mix(in oklab, var(${distance < 0 ? "--c-loss" : "--c-gain"}) ${percent(Math.abs(distance))}, var(--c-none))`;
-}
 
 function legend(range: readonly [number, number], chart: HeatMapChart, x: number, y: number, width: number): string {
   const steps = Array.from({ length: 48 }, (_, i) => i);

@@ -2,6 +2,8 @@
  * Charts as SVG text, from pure functions of plain data, for the browser page, reports and images in documents. Ticks,
  * scales and paths come from d3-scale and d3-shape. Colours are the CSS variables of `CHART_STYLE`.
  */
+export { calibrationCharts } from "./calibration.ts";
+import { drawContours } from "./contour.ts";
 import { drawHeatMap } from "./heat-map.ts";
 import { drawPlot } from "./plot.ts";
 import { CHART_STYLE } from "./style.ts";
@@ -69,6 +71,8 @@ function inside(chart: Chart, size: ChartSize): string {
       return drawPlot(chart, size);
     case "heat-map":
       return drawHeatMap(chart, size);
+    case "contour":
+      return drawContours(chart, size);
     case "waterfall":
       return drawWaterfall(chart, size);
     default:

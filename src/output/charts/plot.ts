@@ -9,6 +9,8 @@ const MARK_LINE = 14;
 const BELOW = 44;
 /** The maximum number of points for which values are shown under the pointer. */
 const MAX_BANDS = 400;
+/** The distinct hues of the style sheet. */
+const HUES = 8;
 
 /** Returns the content of the SVG element of a plot of lines, dots and bars. */
 export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string {
@@ -113,8 +115,11 @@ function markLine(at: number, text: string, x: Scale, { top, bottom, left, right
 
 /** The colour of a series, a CSS variable, so that it follows the light or dark mode. */
 function colourOf({ series, colours = "distinct" }: PlotChart, index: number): string {
-  if (colours === "distinct") return `var(--c${index % 8})`;
-  const part = series.length < 2 ? 1 : index / (series.length - 1);
+  const places = series.map(({ colour }, i) => colour ?? i);
+  const used = [...new Set(places)].sort((a, b) => a - b);
+  // More series than hues go from light to dark: no colour stands for two of them.
+  if (colours === "distinct" && used.length <= HUES) return `var(--c${used.indexOf(places[index])})`;
+  const part = used.length < 2 ? 1 : used.indexOf(places[index]) / (used.length - 1);
   return `color-mix(in oklab, var(--c-high) ${Math.round(100 * part)}%, var(--c-low))`;
 }
 
@@ -122,7 +127,12 @@ function legendOf(chart: PlotChart, width: number): { readonly text: string; rea
   const { series } = chart;
   if (series.length < 2) return { text: "", height: 0 };
   let [x, y] = [20, HEAD + 8];
-  const entries = series.map(({ label: text, style = "line" }, i) => {
+  // Of series with one colour the first stands for all.
+  const isNamed = ({ colour }: Series, i: number): boolean =>
+    colour === undefined || series.findIndex((other) => other.colour === colour) === i;
+  const entries = series.map((one, i) => {
+    if (!isNamed(one, i)) return "";
+    const { label: text, style = "line" } = one;
     const needed = 40 + textWidth(text);
     if (x + needed > width && x > 20) [x, y] = [20, y + LEGEND_LINE];
     const colour = style === "reference" ? undefined : colourOf(chart, i);

@@ -12,6 +12,7 @@ export const CHART_STYLE = `.chart{color-scheme:inherit;font:11px system-ui,-app
 .chart .c-line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.chart .c-dashed{stroke-dasharray:6 4}
 .chart .c-reference{stroke:var(--c-soft);stroke-width:1.3;stroke-dasharray:4 3}.chart .c-area{opacity:.18}.chart .c-dot{fill-opacity:.75}
 .chart .c-band rect{fill:transparent}.chart .c-band line{stroke:none}.chart .c-band:hover line{stroke:var(--c-soft);stroke-opacity:.6}
+.chart .c-clear{fill:transparent}.chart .c-contour{fill:none;stroke:var(--c-ink);stroke-opacity:.22;stroke-width:.8}
 .chart .c-cell:hover{stroke:var(--c-ink);stroke-width:1.5}.chart .c-value{font-size:11px}
 .chart .c-on-dark{fill:light-dark(#fff,#0b1216);pointer-events:none}.chart .c-on-light{pointer-events:none}.c-paper{fill:light-dark(#fff,#14191c)}
 @media (prefers-color-scheme:dark){svg:root{color-scheme:dark}}`;

@@ -23,6 +23,8 @@ export interface Series {
    * zero. "bars" has one bar for each point, as in a histogram.
    */
   readonly style?: "line" | "dashed" | "dots" | "reference" | "area" | "bars";
+  /** The number of its colour, by default its place among the series: series of one kind have one colour. */
+  readonly colour?: number;
   /** The area of each dot, relative to the largest. */
   readonly weights?: readonly number[];
 }
@@ -53,6 +55,20 @@ export interface HeatMapChart {
   readonly colours?: "sequential" | "diverging";
 }
 
+/** A chart of a function of two numbers as bands of values, whose edges are round numbers. */
+export interface ContourChart {
+  readonly kind: "contour";
+  readonly title: string;
+  /** The nodes of the two axes, in rising order. */
+  readonly x: Axis & { readonly values: readonly number[] };
+  readonly y: Axis & { readonly values: readonly number[] };
+  /** The values at the nodes, values[y][x]; null if there is no value. */
+  readonly values: readonly (readonly (number | null)[])[];
+  readonly unit: string;
+  /** The colours: "diverging" around zero, for changes; "sequential" by default. */
+  readonly colours?: "sequential" | "diverging";
+}
+
 /** A chart of the steps of which a change consists. Each bar begins where the one before it ends. */
 export interface WaterfallChart {
   readonly kind: "waterfall";
@@ -67,7 +83,7 @@ export interface WaterfallChart {
 }
 
 /** A chart of any kind. */
-export type Chart = PlotChart | HeatMapChart | WaterfallChart;
+export type Chart = PlotChart | HeatMapChart | ContourChart | WaterfallChart;
 
 /** The size of a chart in pixels. */
 export interface ChartSize {

@@ -235,4 +235,115 @@ describe("charts", () => {
     expect(file).toContain("--c0:light-dark(");
     expect(file.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(/);
   });
+
+  /** The areas of the closed paths with a fill, in the order in which they are painted. */
+  const areas = (svg: string): number[] =>
+    [...svg.matchAll(/<path d="([^"]*)" style="fill/g)].map(([, d]) =>
+      d.split("M").reduce((sum, piece) => {
+        const places = [...piece.matchAll(/([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+        const turns = places.map(([x, y], i) => {
+          const [nextX, nextY] = places[(i + 1) % places.length];
+          return (x * nextY - nextX * y) / 2;
+        });
+        return sum + Math.abs(turns.reduce((total, turn) => total + turn, 0));
+      }, 0),
+    );
+  const contours = (values: readonly (readonly (number | null)[])[]): Chart => ({
+    kind: "contour",
+    title: "Contours",
+    x: { label: "x", values: values[0].map((_, i) => i) },
+    y: { label: "y", values: values.map((_, j) => j) },
+    values,
+    unit: "EUR",
+  });
+  const large = { width: 1400, height: 1100 };
+
+  test("each band of a contour chart covers the part of the plane on which the function is above its edge", () => {
+    const nodes = Array.from({ length: 11 }, (_, i) => i / 10);
+    const [all, ...bands] = areas(drawChart(contours(nodes.map((y) => nodes.map((x) => x + y))), large));
+    // x + y ≥ c on the unit square; the edges are 0.2, 0.4 … 1.8.
+    const exact = (c: number): number => (c <= 1 ? 1 - c ** 2 / 2 : (2 - c) ** 2 / 2);
+    expect(bands).toHaveLength(9);
+    for (const [i, area] of bands.entries()) expect(area / all).toBeCloseTo(exact(0.2 * (i + 1)), 3);
+  });
+
+  test("a saddle is joined where its middle is above the edge, and split where it is below", () => {
+    // Corners 1 and 0 in turn, middle 1/2: below half its two triangles or what is left beside them.
+    const [all, ...bands] = areas(
+      drawChart(
+        contours([
+          [1, 0],
+          [0, 1],
+        ]),
+        large,
+      ),
+    );
+    for (const [i, area] of bands.entries()) {
+      const level = 0.1 * (i + 1);
+      const part = level <= 0.5 ? 1 - level ** 2 : (1 - level) ** 2;
+      expect(area / all).toBeCloseTo(part, 2);
+    }
+  });
+
+  test("cells that lack a value are empty", () => {
+    const [all] = areas(
+      drawChart(
+        contours([
+          [1, 2, 3],
+          [1, 2, null],
+          [1, 2, 3],
+        ]),
+        large,
+      ),
+    );
+    const [whole] = areas(
+      drawChart(
+        contours([
+          [1, 2, 3],
+          [1, 2, 3],
+          [1, 2, 3],
+        ]),
+        large,
+      ),
+    );
+    expect(all / whole).toBeCloseTo(0.5, 2);
+  });
+
+  test("no two series have one colour unless they ask for it", () => {
+    const many = (colours: readonly (number | undefined)[]): Chart => ({
+      ...line,
+      series: colours.map((colour, i) => ({
+        label: `s${i}`,
+        points: [[0, i] as const, [1, i] as const],
+        ...(colour === undefined ? {} : { colour }),
+      })),
+    });
+    const strokes = (chart: Chart): string[] =>
+      [...drawChart(chart, large).matchAll(/class="c-line c-line" d="M[^h"]*" style="stroke:([^"]*)"/g)].map(
+        ([, colour]) => colour,
+      );
+    expect(new Set(strokes(many(Array.from({ length: 13 }, () => undefined)))).size).toBe(13);
+    const [a, b, c, d] = strokes(many([0, 0, 1, 1]));
+    expect([a === b, c === d, a === c]).toEqual([true, true, false]);
+  });
+
+  test("a waterfall whose totals are far from zero shows their change, and says so", () => {
+    const steps = [
+      { label: "before", value: 1000, isTotal: true },
+      { label: "up", value: 30 },
+      { label: "down", value: -10 },
+      { label: "after", value: 1020, isTotal: true },
+    ];
+    const svg = drawChart({ kind: "waterfall", title: "Steps", unit: "EUR", steps }, large);
+    const bars = [...svg.matchAll(/<rect x="([\d.]+)"[^>]*width="([\d.]+)"/g)].map(([, x, width]) => [
+      Number(x),
+      Number(width),
+    ]);
+    const [before, up, down, after] = bars;
+    expect(up[1] / down[1]).toBeCloseTo(3, 1);
+    expect(up[0]).toBeCloseTo(before[0] + before[1], 0);
+    expect(after[0] + after[1]).toBeCloseTo(down[0], 0);
+    expect(up[1]).toBeGreaterThan(0.4 * large.width);
+    expect(svg).toContain("EUR, without the part from zero");
+  });
 });
