@@ -55,7 +55,7 @@ export function pricedBatch(
     const priced = trades.map((parsed, i) =>
       parsed.ok ? resultOf(rows, parsed.trade, kindOf(parsed.trade), i) : unreadResult(parsed),
     );
-    return { results: priced, methods, slopes: results.slopes };
+    return { results: priced, columns: results, methods, slopes: results.slopes };
   });
 }
 

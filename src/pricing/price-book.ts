@@ -80,13 +80,17 @@ function usualBatch({ parallelism, parts }: Device): number {
   return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
 }
 
+/** Most trades under named scenarios are priced in so many markets at most (`scenarios/nodes.ts`). */
+const MOST_MARKETS = 32;
+
 /**
  * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
  * instances.
  */
 function withScenarios(trades: number, { scenarios, scenarioTable }: BookContext): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
-  const cases = time.length * volatility.length * rate.length + (scenarioTable?.names.length ?? 0);
+  const cases =
+    time.length * volatility.length * rate.length + Math.min(scenarioTable?.names.length ?? 0, MOST_MARKETS);
   const instances = INSTANCES_A_TRADE + 2 * (cases - 1);
   return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }

@@ -1,7 +1,19 @@
 /** The values of trades under named scenarios as parts of their results; most books load nothing for them. */
 import { type ParsedTrade, quote, type ScenarioTable, type TradeResult } from "../book/index.ts";
+import { TARGET_ERRORS } from "./plan/method.ts";
 import type { ScenarioCube, ScenarioWarning } from "./scenarios/cube.ts";
 import { priceScenarios, type ScenarioBatch } from "./scenarios/price-scenarios.ts";
+
+/** The methods, as they appear in results, whose solutions have the values at all spots, and their accuracies. */
+const READ_AT_SPOTS: Readonly<Record<string, number>> = {
+  "black-scholes": TARGET_ERRORS.fdm,
+  heston: TARGET_ERRORS.fdm,
+  "implied-volatility": TARGET_ERRORS.fdm,
+  integral: TARGET_ERRORS.integral,
+  fdm: TARGET_ERRORS.fdm,
+  adi: TARGET_ERRORS.adi,
+  "sparse-grid": TARGET_ERRORS["sparse-grid"],
+};
 
 /** A function that prices trades under the scenarios of a table, where it wants to by the function that it is given. */
 export type PriceScenarios = (
@@ -19,7 +31,11 @@ export async function withScenarioValues(
 ): Promise<TradeResult[]> {
   const numbers = (name: "value" | "errorEstimate"): Float64Array =>
     Float64Array.from(results, (result) => result[name] ?? Number.NaN);
-  const today = { values: numbers("value"), errors: numbers("errorEstimate") };
+  const today = {
+    values: numbers("value"),
+    errors: numbers("errorEstimate"),
+    accuracies: Float64Array.from(results, ({ method }) => READ_AT_SPOTS[method ?? ""] ?? Number.NaN),
+  };
   const cube = await price({ trades, today, firstIndex, table }, priceScenarios);
   const count = table.names.length;
   const rowOf = (column: Float64Array, i: number): (number | null)[] =>

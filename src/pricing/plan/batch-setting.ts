@@ -10,6 +10,8 @@ import type { PricingMethod } from "./method.ts";
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
+  /** False where the values under scenarios are read from `PricedBatch.columns`, and not from results. */
+  readonly ladders?: boolean;
   readonly signal: AbortSignal | undefined;
   /** Returns the method of a trade; undefined where the cheapest one is to be taken. */
   readonly methodOf?: (trade: number) => PricingMethod | undefined;
@@ -20,6 +22,7 @@ export interface BatchSetting extends Settings {
 /** The results of a batch, with what its methods have told about the slopes of values. */
 export interface PricedBatch {
   readonly results: TradeResult[];
+  readonly columns: ResultColumns;
   readonly methods: ReadonlyMap<number, PricingMethod>;
   readonly slopes: ResultColumns["slopes"];
 }

@@ -2,6 +2,7 @@
 import { type AnyTrade, columnOf, type ScenarioFactor, type ScenarioTable } from "../../book/index.ts";
 import type { TradeKind } from "../plan/kind.ts";
 import { MovedMarket } from "../plan/moved-market.ts";
+import type { SpotMoves } from "./copies.ts";
 
 /** The scenarios of a table as the trades that depend on the same factors see them. */
 export interface Cells {
@@ -24,6 +25,25 @@ export function factorsOf(kind: TradeKind, trade: AnyTrade): ReadonlyMap<string,
   return factors;
 }
 
+/** The moves of the last table: batches of a run have equal ones, but workers receive a copy with each batch. */
+let last: FactorMoves | undefined;
+
+/** Returns the moves of a table, those of the batch before if its table was equal; markets are forgotten. */
+export function factorMoves(table: ScenarioTable): FactorMoves {
+  if (last === undefined || !isEqual(last.table, table)) last = new FactorMoves(table);
+  last.forgetMarkets();
+  return last;
+}
+
+const isEqual = (a: ScenarioTable, b: ScenarioTable): boolean =>
+  a === b ||
+  (haveEqual(a.moves, b.moves) &&
+    haveEqual(a.years, b.years) &&
+    a.factors.every(({ kind, of }, f) => kind === b.factors[f].kind && of === b.factors[f].of));
+
+const haveEqual = (a: Float64Array, b: Float64Array): boolean =>
+  a.length === b.length && a.every((x, i) => Object.is(x, b[i]));
+
 /** The moves of a table's scenarios by factor, each column made once. */
 export class FactorMoves {
   readonly table: ScenarioTable;
@@ -36,12 +56,27 @@ export class FactorMoves {
     this.table = table;
   }
 
+  /** Forgets the markets of single scenarios, which are many for a large book. */
+  forgetMarkets(): void {
+    this.#markets.clear();
+    this.#still.clear();
+  }
+
   /** Returns the moves of a factor under all scenarios. */
   column(factor: ScenarioFactor): Float64Array {
     const key = `${factor.kind} ${factor.of}`;
     let column = this.#columns.get(key);
     if (column === undefined) this.#columns.set(key, (column = columnOf(this.table, factor)));
     return column;
+  }
+
+  /** Returns the moves of spots under some scenarios, by the underlyings among some factors. */
+  spots(factors: ReadonlyMap<string, ScenarioFactor>, scenarios: readonly number[]): SpotMoves {
+    return new Map(
+      [...factors.values()]
+        .filter(({ kind }) => kind === "spot")
+        .map((factor) => [factor.of, Float64Array.from(scenarios, (s) => this.column(factor)[s])]),
+    );
   }
 
   /** Returns the market of a scenario; with `stillSpots`, the one in which spots alone have not moved. */

@@ -1,96 +1,117 @@
 /** Copies of trades in the markets of scenarios, which are priced many at a time. */
-import type { ParsedTrade, ScenarioFactor, Scenarios, TradeResult } from "../../book/index.ts";
+import type { ParsedTrade, PricedTrade, Scenarios, TradeResult } from "../../book/index.ts";
 import { pricedBatch } from "../batch.ts";
 import { underMovedQuotes } from "../moved-quotes.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
-import type { FactorMoves } from "./cells.ts";
-import type { CubeBuilder } from "./cube.ts";
 
-/** A copy of a trade: in the market of its only cell, or in one whose spots are those of several cells. */
+/** A copy of a trade, in a market of its own. */
 export interface Copy {
-  /** The place of the trade in its batch. */
-  readonly place: number;
-  readonly cells: readonly number[];
   readonly parsed: ParsedTrade;
-  readonly factors: ReadonlyMap<string, ScenarioFactor>;
+  /** The moves of spots at which the copy is valued, by underlying; undefined where its market has moved spots. */
+  readonly spots: SpotMoves | undefined;
+  readonly values: CopyValues;
 }
 
-/** The scenarios at whose spots copies are valued. */
-export interface SpotsOfScenarios {
-  readonly moves: FactorMoves;
-  readonly scenarios: readonly number[];
+/** Moves of the spots of some underlyings, as many of each. */
+export type SpotMoves = ReadonlyMap<string, Float64Array>;
+
+/** Takes the values of a copy: one, or those at several spots in their order. */
+export interface CopyValues {
+  readonly count: number;
+  set(values: ArrayLike<number>, error: number): void;
+  warn(text: string): void;
 }
 
-/** The most cells that are priced together. */
-const MAX_CELLS = 4096;
-/** The most cells whose spots are read from solutions that are solved together. */
-const MAX_SHARED = 1 << 16;
+/** The most copies that are priced together, and the most values of those that are read at several spots. */
+const MAX_COPIES = 4096;
+const MAX_VALUES = 1 << 18;
 
-/** Copies that wait to be priced together. */
+/** Copies of one number of spots that wait to be priced together. */
+interface Waiting {
+  readonly copies: Copy[];
+  readonly spots: Map<string, Float64Array>;
+}
+
+/** Copies that wait to be priced, with those that have as many spots. */
 export class CopyQueue {
   readonly #setting: BatchSetting;
-  readonly #cube: CubeBuilder;
-  readonly #spots: SpotsOfScenarios | undefined;
-  #copies: Copy[] = [];
-  #cells = 0;
+  readonly #waiting = new Map<number, Waiting>();
 
-  /** `spots` are those of all copies; undefined for copies whose spots have moved with their markets. */
-  constructor(setting: BatchSetting, cube: CubeBuilder, spots: SpotsOfScenarios | undefined) {
+  constructor(setting: BatchSetting) {
     const { methodOf: _, directionsOf: __, ...rest } = setting;
     this.#setting = { ...rest, greeks: "none", buckets: false, sensitivityErrorEstimates: false };
-    this.#cube = cube;
-    this.#spots = spots;
   }
 
-  /** Adds a copy, and prices all that wait if they are many. @throws as `price` */
+  /** Adds a copy, and prices those that wait with it if they are many. @throws as `price` */
   async add(copy: Copy): Promise<void> {
-    this.#copies.push(copy);
-    this.#cells += copy.cells.length;
-    if (this.#cells >= (this.#spots === undefined ? MAX_CELLS : MAX_SHARED)) await this.price();
+    const key = copy.spots === undefined ? 0 : copy.values.count;
+    let waiting = this.#waitingOf(key);
+    for (const [name, moves] of copy.spots ?? []) {
+      const others = waiting.spots.get(name);
+      if (others !== undefined && !isEqual(others, moves)) {
+        await this.#price(key);
+        waiting = this.#waitingOf(key);
+      }
+    }
+    for (const [name, moves] of copy.spots ?? []) waiting.spots.set(name, moves);
+    const count = waiting.copies.push(copy);
+    if (count >= MAX_COPIES || count * key >= MAX_VALUES) await this.#price(key);
   }
 
-  /** Prices the copies that wait. @throws the signal's reason; the error of a lost device */
+  /** Prices all copies that wait. @throws the signal's reason; the error of a lost device */
   async price(): Promise<void> {
-    const copies = this.#copies;
-    if (copies.length === 0) return;
-    this.#copies = [];
-    this.#cells = 0;
-    const scenarios = this.#spots && axesOf(this.#spots, copies);
-    const results = await underMovedQuotes(
-      copies.map(({ parsed }) => parsed),
-      0,
-      { scenarios, greeks: "none" },
-      async (trades, under) => (await pricedBatch(trades, 0, { ...this.#setting, ...under })).results,
-    );
-    copies.forEach((copy, i) => this.#read(copy, results[i]));
+    for (const key of this.#waiting.keys()) await this.#price(key);
   }
 
-  #read({ place, cells }: Copy, result: TradeResult): void {
-    const cube = this.#cube;
-    if (result.status === "error") {
-      cube.warn(place, cells, result.error.message);
+  #waitingOf(key: number): Waiting {
+    let waiting = this.#waiting.get(key);
+    if (waiting === undefined) this.#waiting.set(key, (waiting = { copies: [], spots: new Map() }));
+    return waiting;
+  }
+
+  async #price(key: number): Promise<void> {
+    const { copies, spots } = this.#waitingOf(key);
+    this.#waiting.delete(key);
+    if (copies.length === 0) return;
+    const trades = copies.map(({ parsed }) => parsed);
+    if (key > 0) {
+      const given = { ...this.#setting, scenarios: axesOf(spots, key), ladders: false };
+      const { results, columns } = await pricedBatch(trades, 0, given);
+      copies.forEach(({ values }, i) => {
+        if (tell(results[i], values) !== undefined)
+          values.set(columns.scenarioValues.subarray(i * key, (i + 1) * key), columns.scenarioErrors[i]);
+      });
       return;
     }
-    const { value, errorEstimate, scenarios, scenarioErrorEstimates } = result;
-    for (const warning of result.warnings) cube.warn(place, cells, warning);
-    if (scenarios === undefined) cube.set(place, cells[0], value, errorEstimate);
-    else
-      cells.forEach((cell, k) =>
-        cube.set(place, cell, scenarios[0][k][0][0] ?? Number.NaN, scenarioErrorEstimates?.[0][0][0] ?? Number.NaN),
-      );
+    const results = await underMovedQuotes(
+      trades,
+      0,
+      { scenarios: undefined, greeks: "none" },
+      async (some, under) => (await pricedBatch(some, 0, { ...this.#setting, ...under })).results,
+    );
+    copies.forEach(({ values }, i) => {
+      const result = tell(results[i], values);
+      if (result !== undefined) values.set([result.value], result.errorEstimate);
+    });
   }
 }
 
-/** The spots of scenarios as an axis: the moves of all underlyings of some copies by name. */
-function axesOf({ moves, scenarios }: SpotsOfScenarios, copies: readonly Copy[]): Scenarios {
-  const spots = new Map<string, Float64Array>();
-  for (const { factors } of copies)
-    for (const factor of factors.values())
-      if (factor.kind === "spot" && !spots.has(factor.of)) spots.set(factor.of, moves.column(factor));
-  return {
-    time: [0],
-    spot: scenarios.map((s) => Object.fromEntries([...spots].map(([name, column]) => [name, column[s]]))),
-    volatility: [0],
-    rate: [0],
-  };
+/** Tells what a result warns of, and returns it; undefined for a trade that could not be priced. */
+function tell(result: TradeResult, values: CopyValues): PricedTrade | undefined {
+  if (result.status === "error") {
+    values.warn(result.error.message);
+    return undefined;
+  }
+  for (const warning of result.warnings) values.warn(warning);
+  return result;
+}
+
+const isEqual = (a: Float64Array, b: Float64Array): boolean => a === b || a.every((x, i) => x === b[i]);
+
+/** Moves of spots as an axis of scenarios. */
+function axesOf(spots: SpotMoves, count: number): Scenarios {
+  const spot = Array.from({ length: count }, (_, k) =>
+    Object.fromEntries([...spots].map(([name, moves]) => [name, moves[k]])),
+  );
+  return { time: [0], spot, volatility: [0], rate: [0] };
 }

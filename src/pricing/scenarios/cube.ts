@@ -1,5 +1,6 @@
 /** The values of trades under named scenarios, and how they are collected from their cells. */
 import type { Cells } from "./cells.ts";
+import type { CopyValues } from "./copies.ts";
 
 /** The values of trades under the scenarios of a table, [trade][scenario]; NaN for one that could not be priced. */
 export interface ScenarioCube {
@@ -52,6 +53,15 @@ export class CubeBuilder {
     const row = this.#rows[place]!;
     row.values[cell] = value;
     row.errors[cell] = error;
+  }
+
+  /** Returns what takes the values of some cells of a trade. */
+  valuesOf(place: number, cells: readonly number[]): CopyValues {
+    return {
+      count: cells.length,
+      set: (values, error) => cells.forEach((cell, k) => this.set(place, cell, values[k], error)),
+      warn: (text) => this.warn(place, cells, text),
+    };
   }
 
   /** Stores a warning about some cells. */

@@ -1,17 +1,30 @@
 /** Prices trades under named scenarios: each trade once for each cell of the factors on which it depends. */
 import { EventLoopYielder } from "../../base/event-loop.ts";
-import type { AnyTrade, ParsedTrade, ScenarioTable } from "../../book/index.ts";
+import type { AnyTrade, ParsedTrade, ScenarioFactor, ScenarioTable } from "../../book/index.ts";
 import { kindOf } from "../kinds.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
-import { FactorMoves, factorsOf } from "./cells.ts";
+import type { TradeKind } from "../plan/kind.ts";
+import { type Cells, factorMoves, factorsOf } from "./cells.ts";
 import { CopyQueue } from "./copies.ts";
 import { CubeBuilder, type ScenarioCube } from "./cube.ts";
+import { nodesOf, NodeValues } from "./nodes.ts";
+
+/** The results of today; NaN for a trade without one. */
+export interface Today {
+  readonly values: Float64Array;
+  readonly errors: Float64Array;
+  /**
+   * The accuracy of the method of each trade by default, relative to the spot; NaN for a method whose solutions do not
+   * have the values at all spots.
+   */
+  readonly accuracies: Float64Array;
+}
 
 /** The trades of a batch with their results today, and how they are priced. */
 export interface ScenarioBatch {
   readonly trades: readonly ParsedTrade[];
   /** The values of today, and their error estimates; NaN for a trade without a result. */
-  readonly today: { readonly values: Float64Array; readonly errors: Float64Array };
+  readonly today: Today;
   /** The index of the first trade in the run. */
   readonly firstIndex: number;
   readonly table: ScenarioTable;
@@ -24,18 +37,21 @@ export interface ScenarioBatch {
  */
 export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube> {
   const { trades, table, today, firstIndex, setting } = batch;
-  const moves = new FactorMoves(table);
+  const moves = factorMoves(table);
   const cube = new CubeBuilder(trades.length, today, table.names.length);
   const yielder = new EventLoopYielder(setting.signal);
-  const alone = new CopyQueue(setting, cube, undefined);
-  // Trades whose cells are those of the same scenarios are valued at their spots together.
-  const queues = new Map<string, CopyQueue>();
-  const queueOf = (scenarios: readonly number[]): CopyQueue => {
-    const key = scenarios.join();
-    let queue = queues.get(key);
-    if (queue === undefined) queues.set(key, (queue = new CopyQueue(setting, cube, { moves, scenarios })));
-    return queue;
+  const queue = new CopyQueue(setting);
+  const addCells = async ({ trade, kind, place, index, cells, factors }: Priced, wanted: readonly number[]) => {
+    const isShared = wanted.length > 1;
+    const scenarios = wanted.map((cell) => cells.scenarios[cell]);
+    const values = cube.valuesOf(place, wanted);
+    const moved = kind.inMarket(trade, moves.market(scenarios[0], isShared));
+    const spots = isShared ? moves.spots(factors, scenarios) : undefined;
+    if (moved === undefined) values.set(new Float64Array(wanted.length), 0);
+    else await queue.add({ parsed: { ok: true, trade: moved, index }, spots, values });
   };
+  const accuracyOf = (place: number): number => setting.accuracy ?? today.accuracies[place];
+  const atNodes: (readonly [Priced, NodeValues])[] = [];
   for (const [place, parsed] of trades.entries()) {
     if (!parsed.ok || Number.isNaN(today.values[place])) continue;
     if (yielder.isDue) await yielder.yieldNow();
@@ -44,20 +60,51 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     const factors = factorsOf(kind, trade);
     const cells = moves.cells(factors);
     cube.begin(place, cells);
-    const index = parsed.index ?? firstIndex + place;
-    const add = async (queue: CopyQueue, group: readonly number[], isStill: boolean): Promise<void> => {
-      const moved = kind.inMarket(trade, moves.market(cells.scenarios[group[0]], isStill));
-      if (moved === undefined) for (const cell of group) cube.set(place, cell, 0, 0);
-      else await queue.add({ place, cells: group, parsed: { ok: true, trade: moved, index }, factors });
-    };
-    for (const group of cells.bySpots)
-      if (group.length > 1 && kind.sharesSpots === true && !isSettled(trade))
-        await add(queueOf(group.map((cell) => cells.scenarios[cell])), group, true);
-      else for (const cell of group) await add(alone, [cell], false);
+    const priced = { trade, kind, place, index: parsed.index ?? firstIndex + place, cells, factors };
+    const isShared = kind.sharesSpots === true && !isSettled(trade);
+    const isRead = isShared && !Number.isNaN(today.accuracies[place]);
+    const nodes = isRead ? nodesOf(moves, cells, factors, accuracyOf(place)) : undefined;
+    const copies = nodes?.markets.map((market) => kind.inMarket(trade, market)) ?? [undefined];
+    if (nodes !== undefined && !copies.includes(undefined)) {
+      const found = new NodeValues(nodes);
+      atNodes.push([priced, found]);
+      for (const [node, copy] of copies.entries()) {
+        const parsedCopy = { ok: true, trade: copy!, index: priced.index } as const;
+        await queue.add({ parsed: parsedCopy, spots: nodes.spots, values: found.at(node) });
+      }
+    } else
+      for (const group of cells.bySpots)
+        for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
   }
-  await alone.price();
-  for (const queue of queues.values()) await queue.price();
+  await queue.price();
+  for (const [priced, found] of atNodes) {
+    const { place, trade } = priced;
+    const made = found.read();
+    const tolerance = accuracyOf(place) * spotOf(trade);
+    for (const [k, cell] of found.nodes.cells.entries())
+      if (made !== undefined && made.missed[k] <= tolerance) cube.set(place, cell, made.values[k], made.errors[k]);
+      else await addCells(priced, [cell]);
+    for (const text of found.warnings) cube.warn(place, found.nodes.cells, text);
+  }
+  await queue.price();
   return cube.cube();
+}
+
+/** A trade with what is needed to price it in other markets. */
+interface Priced {
+  readonly trade: AnyTrade;
+  readonly kind: TradeKind;
+  readonly place: number;
+  readonly index: number;
+  readonly cells: Cells;
+  readonly factors: ReadonlyMap<string, ScenarioFactor>;
+}
+
+/** Returns the largest spot of a trade. */
+function spotOf(trade: AnyTrade): number {
+  if (!("underlying" in trade)) return 0;
+  const assets = ("assets" in trade ? trade.assets : undefined) ?? [trade];
+  return Math.max(...assets.map(({ underlying }) => underlying.spot));
 }
 
 /** Tells whether a trade is paid in a way of its own, on which all of its numbers depend. */
