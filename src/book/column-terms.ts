@@ -193,6 +193,9 @@ const byOtherName = (): ReadonlyMap<string, string> =>
     ...Object.entries(ALIASES).flatMap(([term, names]) => names.split(" ").map((name) => [name, term] as const)),
   ]);
 
+/** Returns the names of all terms that a column may have. */
+export const columnTerms = (): string[] => [...kinds().keys()];
+
 /** Returns how the cells of a term are read; undefined for a name that is none. */
 export const kindOfTerm = (name: string): CellKind | undefined => kinds().get(name);
 

@@ -58,7 +58,7 @@ export function readColumns(
   if (term !== undefined) throw new BookError(where, `cannot keep ${quote(term)} as a tag: it is a term of the trade`);
   const columns = names.map((name) => columnOf(name, mapped?.get(name) ?? name, where, keep, also));
   const unknown = names.filter((_, i) => columns[i] === undefined);
-  if (unknown.length > 0) throw new BookError(where, unknownColumns(unknown, names));
+  if (unknown.length > 0) throw new UnknownColumnsError(where, unknown, names);
   const known = columns as Column[];
   const paths = known.map(({ path }) => path.join("."));
   const twice = paths.findIndex((path, i) => path !== "" && paths.indexOf(path) < i);
@@ -110,20 +110,48 @@ export function tagsOf(trades: readonly unknown[]): string[] {
   return [...names];
 }
 
-/** Returns the message about columns that are unknown, with the term that each seems to mean and what to do. */
-function unknownColumns(unknown: readonly string[], names: readonly string[]): string {
-  const index = unknown.find((name) => name.startsWith("__index_level_"));
-  if (index !== undefined)
-    return `unknown column ${quote(index)}; it is an index of pandas: write the table with index=False`;
-  if (names.length === 1 && names[0].includes(";"))
-    return `unknown column ${quote(names[0])}; the columns seem to be separated by semicolons, use commas`;
+/** A column that is no term of a trade, with the free term that it seems to mean. */
+interface UnknownColumn {
+  readonly name: string;
+  readonly near?: string;
+}
+
+/** A table has columns that are neither terms nor kept as tags: the error has all of them. */
+export class UnknownColumnsError extends BookError {
+  readonly columns: readonly UnknownColumn[];
+
+  constructor(where: string, unknown: readonly string[], names: readonly string[]) {
+    const meant = meaningOf(unknown, names);
+    super(where, unknownColumns(unknown, names, meant));
+    this.columns = meant.map(({ name, near, isFree }) => (isFree && near !== undefined ? { name, near } : { name }));
+  }
+}
+
+interface Meaning {
+  readonly name: string;
+  /** The term that the name is nearest to. */
+  readonly near: string | undefined;
+  /** Whether no other column has that term. */
+  readonly isFree: boolean;
+}
+
+function meaningOf(unknown: readonly string[], names: readonly string[]): Meaning[] {
   const taken = new Set(names);
-  const meant = unknown.map((name) => {
+  return unknown.map((name) => {
     const near = nearestTerm(name, taken);
     const isFree = near !== undefined && !taken.has(near);
     if (isFree) taken.add(near);
     return { name, near, isFree };
   });
+}
+
+/** Returns the message about columns that are unknown, with the term that each seems to mean and what to do. */
+function unknownColumns(unknown: readonly string[], names: readonly string[], meant: readonly Meaning[]): string {
+  const index = unknown.find((name) => name.startsWith("__index_level_"));
+  if (index !== undefined)
+    return `unknown column ${quote(index)}; it is an index of pandas: write the table with index=False`;
+  if (names.length === 1 && names[0].includes(";"))
+    return `unknown column ${quote(names[0])}; the columns seem to be separated by semicolons, use commas`;
   const mapped = meant.flatMap(({ name, near, isFree }) => (isFree ? [`${name}=${near}`] : []));
   const others = meant.flatMap(({ name, isFree }) => (isFree ? [] : [name]));
   const list = meant.map(

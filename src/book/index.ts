@@ -21,7 +21,8 @@ export {
   openChunkedBook,
   type RowsAt,
 } from "./chunks/index.ts";
-export { type ColumnMap, type TableOptions, tagsOf } from "./columns.ts";
+export { columnTerms } from "./column-terms.ts";
+export { type ColumnMap, type TableOptions, tagsOf, UnknownColumnsError } from "./columns.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";

@@ -5,11 +5,13 @@ import type { Answer, Argument, CallName, Event, Failure, FromWorker, ToWorker }
 export class EngineError extends Error {
   readonly code: string;
   readonly path: string | undefined;
-  constructor({ code, path, message, name }: Failure) {
+  readonly columns: Failure["columns"];
+  constructor({ code, path, message, name, columns }: Failure) {
     super(message);
     this.name = name;
     this.code = code;
     this.path = path;
+    this.columns = columns;
   }
 }
 

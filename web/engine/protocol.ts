@@ -1,12 +1,14 @@
 /** What the page and its worker say to each other: calls by name with one answer each, and events on the way. */
 import {
   type BookReport,
+  type ColumnMap,
   type CurrencyTotals,
   type MethodName,
   RESULT_NUMBERS,
   type Scenarios,
   type TradeError,
   type TradeResult,
+  type UnknownColumnsError,
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
 import type { Chart } from "../../src/output/charts/index.ts";
@@ -35,6 +37,15 @@ export interface GivenFile {
   readonly name: string;
   readonly file: Blob;
 }
+
+/** Files, and what the columns of a table among them mean. */
+export interface Given {
+  readonly files: readonly GivenFile[];
+  readonly map?: ColumnMap | undefined;
+}
+
+/** A column of a table that is no term of a trade, with the term that it seems to mean. */
+export type UnknownColumn = UnknownColumnsError["columns"][number];
 
 export interface LoadedBook {
   readonly name: string;
@@ -107,7 +118,8 @@ export type Edit =
 /** Requests and their answers. */
 export interface Calls {
   open(choice: DeviceChoice): OpenedDevice;
-  load(files: readonly GivenFile[]): LoadedBook;
+  load(given: Given): LoadedBook;
+  terms(nothing: undefined): readonly string[];
   price(choice: RunChoice): RunEnd;
   edit(change: { readonly edit: Edit; readonly run: RunChoice }): RunEnd;
   changes(nothing: undefined): readonly Change[];
@@ -165,6 +177,8 @@ export type Event =
 
 export interface Failure extends TradeError {
   readonly name: string;
+  /** The columns of a table that have to be mapped first. */
+  readonly columns?: readonly UnknownColumn[];
 }
 
 export type ToWorker =

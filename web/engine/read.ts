@@ -1,6 +1,7 @@
 /** Reads a book from the files that a visitor gave, whatever their format, as plain data. */
 import {
   type BookHeader,
+  type ColumnMap,
   decodeText,
   formatOfName,
   formatOfText,
@@ -30,7 +31,7 @@ export interface ReadBook {
 }
 
 /** @throws BookError with the place and the remedy */
-export async function readFiles(files: readonly GivenFile[]): Promise<ReadBook> {
+export async function readFiles(files: readonly GivenFile[], map?: ColumnMap): Promise<ReadBook> {
   const kinds = await Promise.all(files.map(async (given) => ({ ...given, format: await formatOf(given) })));
   const table = kinds.find(({ format }) => format !== "json");
   if (table === undefined) return readJsonFiles(kinds);
@@ -43,7 +44,7 @@ export async function readFiles(files: readonly GivenFile[]): Promise<ReadBook> 
       "",
       `${table.name} is a table of trades: drop it together with its market, a JSON file with asOf and market`,
     );
-  return readTable(table, await plainJson(market));
+  return readTable(table, await plainJson(market), map);
 }
 
 async function readJsonFiles(files: readonly GivenFile[]): Promise<ReadBook> {
@@ -80,15 +81,20 @@ async function firstLine({ file, name }: GivenFile): Promise<Plain> {
   return header;
 }
 
-async function readTable(table: GivenFile & { readonly format: InputFormat }, market: Plain): Promise<ReadBook> {
+async function readTable(
+  table: GivenFile & { readonly format: InputFormat },
+  market: Plain,
+  map: ColumnMap | undefined,
+): Promise<ReadBook> {
   const { header, entries } = recording(readMarketFile(market));
   const { file } = table;
   const stream =
     table.format === "csv"
-      ? await readCsv(textOf(file), header)
+      ? await readCsv(textOf(file), header, { map })
       : await readParquet(
           { byteLength: file.size, slice: (start, end) => file.slice(start, end ?? file.size).arrayBuffer() },
           header,
+          { map },
         );
   return { name: table.name, header: market, entries, parsed: await settleAll(stream.trades) };
 }

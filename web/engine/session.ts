@@ -1,6 +1,7 @@
 /** What the worker does: opens devices, loads books, prices them, and hands out what the page asks for. */
 import {
   bookJsonSchema,
+  columnTerms,
   currencyOf,
   describeTrade,
   type ParsedTrade,
@@ -17,7 +18,7 @@ import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import { Pricer } from "./pricer.ts";
 import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
-import type { Calls, Change, DeviceChoice, Edit, Event, GivenFile, LoadedBook, OpenedDevice } from "./protocol.ts";
+import type { Calls, Change, DeviceChoice, Edit, Event, Given, LoadedBook, OpenedDevice } from "./protocol.ts";
 import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
 import { readFiles } from "./read.ts";
 import { rowBlock } from "./rows.ts";
@@ -68,9 +69,13 @@ export class EngineSession implements Session {
     return { backend: device.backend, name: device.name, precision, parallel: globalThis.crossOriginIsolated };
   }
 
-  async load(files: readonly GivenFile[]): Promise<LoadedBook> {
-    this.#book = new SessionBook(await readFiles(files));
+  async load({ files, map }: Given): Promise<LoadedBook> {
+    this.#book = new SessionBook(await readFiles(files, map));
     return this.#book.info;
+  }
+
+  async terms(): Promise<readonly string[]> {
+    return columnTerms();
   }
 
   async price(choice: RunChoice, context: CallContext): Promise<RunEnd> {

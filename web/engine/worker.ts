@@ -33,8 +33,14 @@ async function answer({ id, name, argument }: Extract<ToWorker, { kind: "call" }
 function failureOf(error: unknown): Failure {
   if (error instanceof FeynkacError) {
     const { name, code, message } = error;
-    const { path } = error as { readonly path?: string };
-    return { name, code, message, ...(path === undefined ? {} : { path }) };
+    const { path, columns } = error as Partial<Failure>;
+    return {
+      name,
+      code,
+      message,
+      ...(path === undefined ? {} : { path }),
+      ...(columns === undefined ? {} : { columns }),
+    };
   }
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
   return { name, code: name === "AbortError" ? "ABORTED" : "INTERNAL", message };

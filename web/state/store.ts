@@ -1,7 +1,9 @@
 /** The page's state, and what can be done to it. */
 import { batch, computed, effect, signal } from "@preact/signals";
+import type { ColumnMap } from "../../src/book/index.ts";
 import { Engine, EngineError } from "../engine/client.ts";
 import type { DeviceChoice, Edit, ExportFormat, GivenFile, LoadedBook, OpenedDevice } from "../engine/protocol.ts";
+import type { Given, UnknownColumn } from "../engine/protocol.ts";
 import type { Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
 import { PLAYS } from "../examples/plays.ts";
 import type { Schema } from "../form/schema.ts";
@@ -35,6 +37,8 @@ export const book = signal<LoadedBook | undefined>(undefined);
 export const run = signal<Run>({ state: "none" });
 export const runChoice = signal<RunChoice>({ greeks: "all" });
 export const problem = signal<Problem | undefined>(undefined);
+/** A table whose columns have to be mapped before it can be read. */
+export const unmapped = signal<(Given & { readonly columns: readonly UnknownColumn[] }) | undefined>(undefined);
 export const notice = signal<string | undefined>(undefined);
 export const rows = signal(new Rows(0));
 /** Counts blocks of results, so that what shows rows knows that they have changed. */
@@ -82,11 +86,12 @@ export async function openDevice(wanted: DeviceChoice): Promise<boolean> {
   }
 }
 
-/** Loads a book from files, and prices it. */
-export async function openFiles(files: readonly GivenFile[]): Promise<void> {
+/** Loads a book from files, and prices it. A table with columns of its own is first asked what they mean. */
+export async function openFiles(files: readonly GivenFile[], map?: ColumnMap): Promise<void> {
   controller?.abort(new DOMException("another book", "AbortError"));
+  unmapped.value = undefined;
   try {
-    const loaded = await engine.call("load", files);
+    const loaded = await engine.call("load", { files, map });
     batch(() => {
       problem.value = undefined;
       book.value = loaded;
@@ -97,6 +102,11 @@ export async function openFiles(files: readonly GivenFile[]): Promise<void> {
       view.value = { ...view.value, filter: "", only: "all", closed: new Set() };
     });
   } catch (error) {
+    const columns = error instanceof EngineError ? error.columns : undefined;
+    if (columns !== undefined) {
+      unmapped.value = { files, columns, map };
+      return;
+    }
     problem.value = problemOf(`${files.map(({ name }) => name).join(" and ")} cannot be read`, error);
     return;
   }

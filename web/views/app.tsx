@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { CHART_STYLE } from "../../src/output/charts/index.ts";
 import { openFiles, tab } from "../state/store.ts";
 import { BookView } from "./book.tsx";
+import { ColumnsDialog } from "./columns.tsx";
 import { ExplainView } from "./explain.tsx";
 import { Header } from "./header.tsx";
 import { PicturesView } from "./pictures.tsx";
@@ -47,6 +48,7 @@ export function App(): VNode {
       <footer>
         <p>Everything is computed on this machine. No book, quote or result is sent anywhere.</p>
       </footer>
+      <ColumnsDialog />
       <div class="dropping" aria-hidden="true">
         Drop a book: JSON, NDJSON, or a CSV or Parquet table with its market
       </div>
