@@ -27,7 +27,7 @@ import { counted } from "../support/extent.ts";
 import { interpret } from "../../src/kernel/interpret/index.ts";
 import { exactSlope, randomFunction } from "./differentiate-random.ts";
 
-const COUNT = counted("FEYNKAC_FUZZ", 25, 10_000);
+const COUNT = counted("FEYNKAC_FUZZ", 11, 10_000);
 
 const blackScholes = fn({
   params: { S: real, K: real, sigma: real, r: real, t: real },

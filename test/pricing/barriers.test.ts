@@ -97,8 +97,12 @@ function closedForm({ right, spot, strike, level, rebate, out, atExpiry }: Singl
 }
 
 describe("one barrier, against the closed form", () => {
+  let prices: Promise<readonly PricedTrade[]> | undefined;
+  const pricesOfSingles = (): Promise<readonly PricedTrade[]> =>
+    (prices ??= priced(singles.map(singleTrade), { device, method: "fdm" }));
+
   it("values within 1e-6 of spot, and Greeks, near the barrier as well", async () => {
-    const got = await priced(singles.map(singleTrade), { device, method: "fdm" });
+    const got = await pricesOfSingles();
     const worst: Record<string, number> = {};
     const tooWrong: object[] = [];
     // In units of spot, 1, 1/spot, and spot: vega and rho are those of the fine mesh alone.
@@ -129,7 +133,7 @@ describe("one barrier, against the closed form", () => {
   });
 
   it("error estimates hold in at least 95 %", async () => {
-    const got = await priced(singles.map(singleTrade), { device, method: "fdm", greeks: "none" });
+    const got = await pricesOfSingles();
     const honest = got.filter(
       ({ value, errorEstimate }, i) => Math.abs(value - closedForm(singles[i]).value) <= errorEstimate,
     );
@@ -409,8 +413,8 @@ describe("early exercise", () => {
         barriers: from > o.expiry ? [] : [barrier({ type: `${side}-and-out`, level, rebate, from, to })],
       }),
     );
-    // The oracle's own error, of Δx = 0.001 extrapolated, is some 1e-6 of spot.
-    expect(Math.abs(got - explicitPrice(o)) / o.spot).toBeLessThan(1e-5);
+    // The oracle's own error, of Δx = 0.0013 extrapolated, is a few 1e-6 of spot at most.
+    expect(Math.abs(got - explicitPrice(o, 45)) / o.spot).toBeLessThan(1e-5);
   });
 
   it("an American down-and-out call without dividends is never exercised early", async () => {

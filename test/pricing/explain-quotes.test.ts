@@ -277,13 +277,14 @@ describe("trades on several underlyings", () => {
     });
     const [changed] = (
       await explain(
-        { others, trades: [worst(["ACME", "BETA"], EXPIRIES[1])] },
+        { volatility: 0.2, others, trades: [worst(["ACME", "BETA"], EXPIRIES[1])] },
         { trades: [worst(["ACME", "GAMMA"], EXPIRIES[1])] },
       )
     ).results;
     expect(changed).toMatchObject({ status: "changed", reason: "its underlying differs" });
     const trades = [worst(["ACME", "BETA"], "2026-11-22")];
-    const [matured] = (await explain({ others, trades }, { asOf: LATER, spot: 98, trades: [] })).results;
+    const [matured] = (await explain({ volatility: 0.2, others, trades }, { asOf: LATER, spot: 98, trades: [] }))
+      .results;
     expect(matured).toMatchObject({ status: "matured", cash: 10, underlying: "ACME + BETA" });
     expect(sumOf(matured.terms) + matured.unexplained!).toBeCloseTo(matured.change!, 10);
   });

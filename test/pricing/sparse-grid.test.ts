@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, priceBook, type PricingOptions, readBook } from "../../src/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { readFixture } from "../support/fixtures.ts";
-import { dealt, everything } from "../support/extent.ts";
+import { everything } from "../support/extent.ts";
 import { normalCdf } from "../support/normal.ts";
 
 const device = createCpuDevice({ threads: 2 });
@@ -168,9 +168,9 @@ interface Reference {
 const { cases } = readFixture("reference/bestof-barrier.json") as { readonly cases: readonly Reference[] };
 
 /** On 250 dates with three and more underlyings, or with five, it takes long. */
-const references = cases.filter(({ id }) => /0[1-4789]|13/.test(id.slice(-2)));
+const references = cases.filter(({ id }) => (everything ? /0[1-4789]|13/ : /02|13/).test(id.slice(-2)));
 
-test.each(dealt(references, 0, 4))("$id, $product", async ({ product, params: p, expected }) => {
+test.each(references)("$id, $product", async ({ product, params: p, expected }) => {
   const { spots, strike, maturity: expiry, rate, volatilities, barrier: level, n_monitoring: n } = p;
   const yields = p.dividend_yields ?? spots.map(() => 0);
   const right = product.includes("put") ? "put" : "call";

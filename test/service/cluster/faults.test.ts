@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(programs, { recursive: true, force: true });
 });
 
-const RUNS = counted("FEYNKAC_FAULTS", 2, 10);
+const RUNS = counted("FEYNKAC_FAULTS", 1, 10);
 
 // `npm run bench -- faults` makes 200 runs.
 test.skipIf(skipped)(
