@@ -47,6 +47,30 @@ describe.skipIf(!hasBrowser())("pictures", () => {
     expect(new Set(lines)).toEqual(new Set(dots));
   });
 
+  test("the state of a fit is told, and a quote that is edited in the table moves dots, fit and prices", async () => {
+    await page.getByRole("button", { name: "Book", exact: true }).click();
+    await page.getByRole("button", { name: "Market" }).click();
+    const fit = page.getByTestId("fit");
+    await fit.getByText(/^svi: converged; quotes are missed by [\d.]+ points on average/).waitFor();
+    const [drawn, total] = [fit.locator("svg"), page.getByTestId("total")];
+    const before = [await drawn.innerHTML(), await total.innerText()];
+    await page.getByText("Quotes of ACME as a table").click();
+    await page.getByLabel("ACME, 1Y, strike 90: implied volatility in percent").fill("23");
+    await page.waitForSelector('.summary[aria-busy="false"]');
+    await page.waitForFunction(
+      (text) => document.querySelector('[data-testid="fit"] svg')?.innerHTML !== text,
+      before[0],
+    );
+    expect(await total.innerText()).not.toBe(before[1]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.waitForFunction(
+      (text) => document.querySelector('[data-testid="fit"] svg')?.innerHTML === text,
+      before[0],
+    );
+    expect(await total.innerText()).toBe(before[1]);
+    await page.getByRole("button", { name: "Pictures" }).click();
+  });
+
   test("a trade that has no price is named as such", async () => {
     const charts = await draw("Scenarios");
     expect(await charts.first().locator(".c-title").textContent()).toBe("Gain or loss of the book, EUR (1 not priced)");

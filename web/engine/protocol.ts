@@ -8,6 +8,7 @@ import {
   type Scenarios,
   type TradeError,
   type TradeResult,
+  type UnderlyingCalibration,
   type UnknownColumnsError,
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
@@ -123,6 +124,7 @@ export interface Calls {
   price(choice: RunChoice): RunEnd;
   edit(change: { readonly edit: Edit; readonly run: RunChoice }): RunEnd;
   changes(nothing: undefined): readonly Change[];
+  fit(underlying: string): Fit | undefined;
   detail(place: number): TradeDetail;
   schema(nothing: undefined): unknown;
   export(format: ExportFormat): ExportedFile;
@@ -167,6 +169,11 @@ export interface Change {
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
+}
+
+/** How well a model fits the quotes of one underlying, with the picture of both. */
+export interface Fit extends Pick<UnderlyingCalibration, "model" | "status" | "rmse" | "worst" | "warnings"> {
+  readonly chart: Chart;
 }
 
 /** What comes while a call is under way. */

@@ -18,7 +18,7 @@ import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import { Pricer } from "./pricer.ts";
 import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
-import type { Calls, Change, DeviceChoice, Edit, Event, Given, LoadedBook, OpenedDevice } from "./protocol.ts";
+import type { Calls, Change, DeviceChoice, Edit, Event, Fit, Given, LoadedBook, OpenedDevice } from "./protocol.ts";
 import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
 import { readFiles } from "./read.ts";
 import { rowBlock } from "./rows.ts";
@@ -106,6 +106,15 @@ export class EngineSession implements Session {
       currency: parsed.ok ? currencyOf(parsed.trade) : undefined,
       product: parsed.ok ? describeTrade(parsed.trade) : "–",
     };
+  }
+
+  async fit(underlying: string): Promise<Fit | undefined> {
+    const { [underlying]: found } = this.#loaded().market.calibration.underlyings;
+    if (found === undefined) return undefined;
+    const { calibrationCharts } = await import("../../src/output/charts/index.ts");
+    const [chart] = calibrationCharts({ underlyings: { [underlying]: found }, rates: {} });
+    const { model, status, rmse, worst, warnings } = found;
+    return { model, status, rmse, worst, warnings, chart };
   }
 
   async schema(): Promise<unknown> {

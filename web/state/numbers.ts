@@ -16,6 +16,11 @@ export function fixed(value: number | null, decimals: number): string {
   return value === null || Number.isNaN(value) ? "–" : formatFixed(value, decimals).replace("-", "−");
 }
 
+/** A small number with its exponent: 4.51e−4. */
+export function exponential(value: number): string {
+  return Number.isNaN(value) ? "–" : value.toExponential(2).replaceAll("-", "−");
+}
+
 /** A number with so many significant digits, as a column of its own. */
 export function significant(value: number | null, digits = 5): string {
   return fixed(value, decimalsFor([value], digits));

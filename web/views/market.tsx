@@ -1,6 +1,7 @@
 /** The market of the book: spots, volatilities and rates to edit; only trades that depend on them are priced again. */
 import type { VNode } from "preact";
 import { NumberInput } from "../form/inputs.tsx";
+import { Quotes } from "./fits.tsx";
 import { book, editBook } from "../state/store.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -27,14 +28,18 @@ export function MarketForm(): VNode | null {
             value={underlying["spot"]}
             onChange={(value) => edit(["underlyings", name, "spot"], value)}
           />
-          <Quote
-            label="Volatility"
-            unit="% per √year"
-            scale={100}
-            minimum={0}
-            value={underlying["volatility"]}
-            onChange={(value) => edit(["underlyings", name, "volatility"], value)}
-          />
+          {hasQuotes(underlying["volatility"]) ? (
+            <Quotes name={name} volatility={underlying["volatility"]} />
+          ) : (
+            <Quote
+              label="Volatility"
+              unit="% per √year"
+              scale={100}
+              minimum={0}
+              value={underlying["volatility"]}
+              onChange={(value) => edit(["underlyings", name, "volatility"], value)}
+            />
+          )}
         </section>
       ))}
       <section aria-label="Rates">
@@ -53,6 +58,9 @@ export function MarketForm(): VNode | null {
     </div>
   );
 }
+
+const hasQuotes = (volatility: unknown): volatility is Plain =>
+  typeof volatility === "object" && volatility !== null && Object.hasOwn(volatility, "quotes");
 
 interface QuoteProps {
   readonly label: string;

@@ -8,7 +8,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { decimalsFor, formatErrorEstimate } from "../../src/output/formats/index.ts";
 import type { NumberName, TextName } from "../engine/protocol.ts";
 import { type Column, columnsOf, isShown } from "../state/columns.ts";
-import { compact, decimalsWithin, fixed, padded, plusMinus } from "../state/numbers.ts";
+import { compact, decimalsWithin, exponential, fixed, padded, plusMinus } from "../state/numbers.ts";
 import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
 import { inWords } from "./message.tsx";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";
@@ -18,6 +18,8 @@ const ROW = 34;
 /** Rows of values that decide the decimals of a column. */
 const SAMPLE = 2000;
 const DECIMALS_MOST = 8;
+/** A column whose largest number needs more decimals has exponents. */
+const DECIMALS_PLAIN = 5;
 
 export function ResultsTable(): VNode {
   const scroller = useRef<HTMLDivElement>(null);
@@ -174,10 +176,16 @@ function Cell({ column, row, decimals }: CellProps): VNode {
   }
   const value = valueOf(all, row, column);
   const own = key === "value" || key === "position" ? Math.min(decimalsOfCell(all, row, key), decimals) : decimals;
-  const text = key === "errorEstimate" ? formatErrorEstimate(Number.isNaN(value) ? null : value) : fixed(value, own);
+  const isTiny = own > DECIMALS_PLAIN && key !== "value";
+  const text =
+    key === "errorEstimate"
+      ? formatErrorEstimate(Number.isNaN(value) ? null : value)
+      : isTiny
+        ? exponential(value)
+        : fixed(value, own);
   return (
     <div role="gridcell" class={key === "position" && value < 0 ? "number negative" : "number"}>
-      {padded(text, own, decimals)}
+      {isTiny ? text : padded(text, own, decimals)}
       {key === "value" && <small class="error">{plusMinus(value, all.number("errorEstimate", row))}</small>}
     </div>
   );
