@@ -3,8 +3,8 @@ import type { Collective, Numbers, ReadonlyNumbers } from "./numbers.ts";
 
 /**
  * The second argument of the body of every kernel and kernel function. It may be destructured: `body({ u }, { globalId,
- * real })`. In addition, bodies may use `Math` (FEATURES.md lists its functions), `Number.isNaN`, `Number.isFinite`,
- * `Infinity` and `NaN`.
+ * real })`. In addition, bodies may use `Math` (docs/kernel-language.md lists its functions), `Number.isNaN`,
+ * `Number.isFinite`, `Infinity` and `NaN`.
  * @stable
  */
 export interface Gpu {

@@ -1,6 +1,6 @@
 /**
  * The kernel language as its users see it: how kernels and kernel functions are declared, and what a kernel's body may
- * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from
+ * call. Nothing here compiles anything; see `frontend/` for that, and docs/kernel-language.md for each deviation from
  * JavaScript.
  */
 import type { Collective } from "./numbers.ts";
