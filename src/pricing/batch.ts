@@ -6,7 +6,7 @@ import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
 import { cheapest, type TradeBounds, methodFor, type TradeKind } from "./plan/kind.ts";
-import type { BatchSetting, PricedBatch } from "./plan/batch-setting.ts";
+import type { BatchSetting, PricedBatch, PricedColumns } from "./plan/batch-setting.ts";
 import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { refuseDoubts } from "./term-warnings.ts";
 import { resultOf } from "./output-row.ts";
@@ -27,11 +27,21 @@ export async function priceBatch(...given: Parameters<typeof pricedBatch>): Prom
  * the result of that trade; an error of the device is thrown. `firstIndex` is the index of the first trade in the run.
  * Scenarios move no quotes here: `underMovedQuotes` does that to a batch.
  */
-export function pricedBatch(
+export async function pricedBatch(
   trades: readonly ParsedTrade[],
   firstIndex: number,
   setting: BatchSetting,
 ): Promise<PricedBatch> {
+  const priced = await pricedColumns(trades, firstIndex, setting);
+  return { results: trades.map((_, i) => priced.rowOf(i)), methods: priced.methods, slopes: priced.columns.slopes };
+}
+
+/** Prices trades together as `pricedBatch` does, and leaves their results in columns. */
+export function pricedColumns(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+): Promise<PricedColumns> {
   const { engine, signal, directionsOf } = setting;
   return engine.withSessions(async (sessionOf) => {
     const cases = new ScenarioCases(setting.scenarios);
@@ -52,10 +62,11 @@ export function pricedBatch(
     await guardResults(methods, run);
     for (const [method, own] of byMethod(methods)) await sessionOf(method).finish?.(batch, own, results, signal);
     const rows = { trades, firstIndex, results, cases, settings: setting, engine };
-    const priced = trades.map((parsed, i) =>
-      parsed.ok ? resultOf(rows, parsed.trade, kindOf(parsed.trade), i) : unreadResult(parsed),
-    );
-    return { results: priced, columns: results, methods, slopes: results.slopes };
+    const rowOf = (i: number): TradeResult => {
+      const parsed = trades[i];
+      return parsed.ok ? resultOf(rows, parsed.trade, kindOf(parsed.trade), i) : unreadResult(parsed);
+    };
+    return { columns: results, methods, rowOf };
   });
 }
 

@@ -34,7 +34,7 @@ export interface OutputRows {
   readonly firstIndex: number;
   readonly results: ResultColumns;
   readonly cases: ScenarioCases;
-  readonly settings: Settings & { readonly ladders?: boolean };
+  readonly settings: Settings;
   readonly engine: Engine;
 }
 
@@ -108,9 +108,7 @@ function pricedTrade(rows: OutputRows, trade: AnyTrade, kind: TradeKind, i: numb
   const knowsErrors = own === undefined || own.figureErrors !== undefined;
   if (settings.sensitivityErrorEstimates && grid && knowsErrors)
     Object.assign(priced, { sensitivityErrorEstimates: sensitivityErrorsOf(results, trade, i, greeks) });
-  return cases.scenarios === undefined || settings.ladders === false
-    ? priced
-    : Object.assign(priced, laddersOf(results, cases, cases.scenarios, i));
+  return cases.scenarios === undefined ? priced : Object.assign(priced, laddersOf(results, cases, cases.scenarios, i));
 }
 
 function warningsOf(

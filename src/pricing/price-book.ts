@@ -80,8 +80,10 @@ function usualBatch({ parallelism, parts }: Device): number {
   return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
 }
 
-/** Most trades under named scenarios are priced in so many markets at most (`scenarios/nodes.ts`). */
-const MOST_MARKETS = 32;
+/** The instances of a trade under named scenarios count as those of so many cases, if it has as many scenarios. */
+const CASES_OF_NAMED = 8;
+/** Threads are started sooner where each trade has named scenarios to be priced in. */
+const LONG_UNDER_NAMED = 64;
 
 /**
  * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
@@ -90,7 +92,7 @@ const MOST_MARKETS = 32;
 function withScenarios(trades: number, { scenarios, scenarioTable }: BookContext): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const cases =
-    time.length * volatility.length * rate.length + Math.min(scenarioTable?.names.length ?? 0, MOST_MARKETS);
+    time.length * volatility.length * rate.length + Math.min(scenarioTable?.names.length ?? 0, CASES_OF_NAMED);
   const instances = INSTANCES_A_TRADE + 2 * (cases - 1);
   return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }
@@ -154,14 +156,16 @@ export async function* priceTrades(
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
   let pool = pricingPoolOf(device);
-  const usual = withScenarios(usualBatch(device), context);
   const small = withScenarios(SMALL_BATCH, context);
+  const isNamed = context.scenarioTable !== undefined;
+  const usual = isNamed ? Math.ceil(small / 2) : withScenarios(usualBatch(device), context);
+  const long = isNamed ? LONG_UNDER_NAMED : LONG_RUN * small;
   let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
     // Workers know the numbers of a market, but not the quotes and nodes that these come from.
-    if (!settings.buckets && firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
+    if (!settings.buckets && firstIndex >= long) pool ??= startPricingPool(device);
     const results = await underMovedQuotes(
       batch,
       firstIndex,

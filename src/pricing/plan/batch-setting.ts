@@ -10,8 +10,6 @@ import type { PricingMethod } from "./method.ts";
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
-  /** False where the values under scenarios are read from `PricedBatch.columns`, and not from results. */
-  readonly ladders?: boolean;
   readonly signal: AbortSignal | undefined;
   /** Returns the method of a trade; undefined where the cheapest one is to be taken. */
   readonly methodOf?: (trade: number) => PricingMethod | undefined;
@@ -22,7 +20,14 @@ export interface BatchSetting extends Settings {
 /** The results of a batch, with what its methods have told about the slopes of values. */
 export interface PricedBatch {
   readonly results: TradeResult[];
-  readonly columns: ResultColumns;
   readonly methods: ReadonlyMap<number, PricingMethod>;
   readonly slopes: ResultColumns["slopes"];
+}
+
+/** The results of a batch in columns. */
+export interface PricedColumns {
+  readonly columns: ResultColumns;
+  readonly methods: ReadonlyMap<number, PricingMethod>;
+  /** Returns the result of a trade as a row. */
+  rowOf(trade: number): TradeResult;
 }

@@ -1,6 +1,7 @@
 /** Copies of trades in the markets of scenarios, which are priced many at a time. */
 import type { ParsedTrade, PricedTrade, Scenarios, TradeResult } from "../../book/index.ts";
-import { pricedBatch } from "../batch.ts";
+import { pricedBatch, pricedColumns } from "../batch.ts";
+import { STATUS } from "../columns/result-columns.ts";
 import { underMovedQuotes } from "../moved-quotes.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
 
@@ -75,10 +76,11 @@ export class CopyQueue {
     if (copies.length === 0) return;
     const trades = copies.map(({ parsed }) => parsed);
     if (key > 0) {
-      const given = { ...this.#setting, scenarios: axesOf(spots, key), ladders: false };
-      const { results, columns } = await pricedBatch(trades, 0, given);
+      const { columns, rowOf } = await pricedColumns(trades, 0, { ...this.#setting, scenarios: axesOf(spots, key) });
       copies.forEach(({ values }, i) => {
-        if (tell(results[i], values) !== undefined)
+        // A row is made of those that say something.
+        const isPlain = columns.status[i] === STATUS.priced && columns.warnings[i] === 0;
+        if (isPlain || tell(rowOf(i), values) !== undefined)
           values.set(columns.scenarioValues.subarray(i * key, (i + 1) * key), columns.scenarioErrors[i]);
       });
       return;

@@ -4,6 +4,9 @@
 const STEP = 0.003;
 const POINTS = 6;
 
+/** The numbers of points of grids: few, so that trades on different underlyings are priced together. */
+const COUNTS = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512];
+
 /**
  * Moves of one spot under many scenarios, and the equidistant moves that values are read at instead. A value is that of
  * the polynomial of degree 5 through the six nearest points, and is compared with the one of degree 3 through the four
@@ -40,8 +43,8 @@ export class SpotGrid {
   /** Returns the grid of given moves; undefined where they are about as few themselves. */
   static of(given: Float64Array): SpotGrid | undefined {
     const [low, high] = [given.reduce((a, b) => Math.min(a, b)), given.reduce((a, b) => Math.max(a, b))];
-    const count = Math.max(Math.ceil((high - low) / STEP) + 1, 2 * POINTS);
-    if (low === high || 1.5 * count > new Set(given).size) return undefined;
+    const count = COUNTS.find((most) => most > (high - low) / STEP) ?? Number.POSITIVE_INFINITY;
+    if (low === high || !(1.5 * count <= new Set(given).size)) return undefined;
     const moves = Float64Array.from({ length: count }, (_, n) => low + ((high - low) * n) / (count - 1));
     return new SpotGrid(moves, given);
   }
