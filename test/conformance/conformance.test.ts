@@ -14,13 +14,13 @@ const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
 
 /**
  * One thread and the interpreter run every case, of those that have f64 a third in f32 as well. Three threads share
- * what one has shown, emulated pairs a part of the rest; of four cases one is CUDA's in f64, one in f32, and one
+ * what one has shown, emulated pairs a part of the rest; of six cases one is CUDA's in f64, one in f32, and one
  * WebGPU's.
  */
 const casesFor = (label: string, precision: Precision): readonly ConformanceCase[] => {
   if (label === "cpu, 3 threads") return dealt(cases, 0, 6);
-  if (label === "webgpu") return precision === "f32x2" ? dealt(cases, 2, 12) : dealt(cases, 0, 4);
-  if (label.startsWith("cuda")) return dealt(cases, precision === "f64" ? 1 : 3, 4);
+  if (label === "webgpu") return precision === "f32x2" ? dealt(cases, 2, 18) : dealt(cases, 0, 6);
+  if (label.startsWith("cuda")) return dealt(cases, precision === "f64" ? 1 : 3, 6);
   if (precision !== "f32") return cases;
   const some = dealt(cases, 1, 3);
   return cases.filter((spec) => some.includes(spec) || spec.precisions?.includes("f64") === false);

@@ -31,7 +31,11 @@ const header = {
   market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
 };
 
+/** A command whose server does not answer: it waits for ten seconds while the other tests run. */
+let unanswered: ReturnType<typeof feynkac>;
+
 beforeAll(async () => {
+  unanswered = feynkac(["status", "--queue", "redis://user:never-logged@127.0.0.1:1"]);
   if (!skipped) redis = await startRedis();
 });
 afterAll(async () => redis?.[Symbol.asyncDispose]());
@@ -384,8 +388,7 @@ describe.skipIf(skipped)("a queue", () => {
 });
 
 test("a server that does not answer is an error without secrets", async () => {
-  const args = ["status", "--queue", "redis://user:never-logged@127.0.0.1:1"];
-  const { status, stderr } = await feynkac(args);
+  const { status, stderr } = await unanswered;
   expect(stderr).toMatch(/cannot reach redis:\/\/127\.0\.0\.1:1: /);
   expect(stderr).not.toContain("never-logged");
   expect(status).toBe(2);

@@ -24,7 +24,7 @@ test("a run that is killed at random moments ends with the bytes of one that was
     asOf: "2026-11-20T16:00:00Z",
     market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
   };
-  const trades = Array.from({ length: 4000 }, (_, i) => {
+  const trades = Array.from({ length: 2000 }, (_, i) => {
     const [payoff, strike, expiry] = [i % 2 === 0 ? "put" : "call", 80 + (i % 41), 0.25 + (i % 17) / 8];
     return { id: `T${i}`, underlying: "ACME", payoff, strike, expiry, quantity: 1 + (i % 3) };
   });
