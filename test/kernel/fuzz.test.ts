@@ -18,7 +18,7 @@ import type { Environment } from "../../src/kernel/language.ts";
 import { counted } from "../support/extent.ts";
 import { ENV, expression, generated, mutated, PARAMS, Random, soup, WORDS } from "./fuzz-inputs.ts";
 
-const COUNT = counted("FEYNKAC_FUZZ", 20_000, 100_000);
+const COUNT = counted("FEYNKAC_FUZZ", 8_000, 100_000);
 const SEED = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 /** Lowers; anything thrown but a KernelError is a failure that shows the input. */

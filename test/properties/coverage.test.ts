@@ -9,7 +9,7 @@ import { drawCases, multipleOf, priceCases } from "../../tools/coverage/price.ts
 import { FARTHEST, WITHIN } from "../../tools/coverage/report.ts";
 import { counted } from "../support/extent.ts";
 
-const TRADES = counted("FEYNKAC_COVERAGE_TRADES", 25, 100);
+const TRADES = counted("FEYNKAC_COVERAGE_TRADES", 12, 100);
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

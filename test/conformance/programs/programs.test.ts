@@ -15,7 +15,7 @@ import { inInterpreter, onDevice } from "../run.ts";
 import { caseOf } from "./case.ts";
 import { type Program, programs } from "./generate.ts";
 
-const runs = counted("FEYNKAC_PROGRAMS", 60, 300);
+const runs = counted("FEYNKAC_PROGRAMS", 30, 300);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
 const devices = await openTestDevices({ emulatedDouble: everything });

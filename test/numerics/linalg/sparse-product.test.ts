@@ -70,14 +70,14 @@ describe.each(pairs)("$label, $precision", ({ label, device, missing, precision 
   const isWhole = label === "cpu, 1 thread" && (everything || precision === "f64");
   const some = isWhole ? all : all.filter(([name]) => /hand|empty rows|one dense row/.test(name));
 
-  // One thread has every variant; of the others, two devices that follow each other have half of them each.
+  // One thread has every variant; of the others, three devices that follow each other have a third of them each.
   const own =
     label === "cpu, 1 thread"
       ? variants
       : dealt(
           variants,
           pairs.findIndex((one) => one.label === label),
-          2,
+          3,
         );
   test.each(own.map(([name, make, options = {}]) => ({ name, make, options })))("$name", async (variant) => {
     const { name, make, options } = variant;

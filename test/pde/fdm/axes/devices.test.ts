@@ -33,7 +33,7 @@ describe.each(devices)("$label", ({ device, label, missing }) => {
     for (const name of dealt(
       [...Object.keys(problems), ...Object.keys(shared)],
       isFirst ? PRECISIONS.indexOf(precision) : 2 * hand + PRECISIONS.indexOf(precision),
-      isFirst ? 2 : 12,
+      isFirst ? 2 : 24,
     )) {
       if (device !== undefined && !device.precisions.includes(precision)) continue;
       test.skipIf(device === undefined)(`${name}, ${precision}${device === undefined ? ` (${missing})` : ""}`, () =>
@@ -43,7 +43,7 @@ describe.each(devices)("$label", ({ device, label, missing }) => {
 });
 
 describe("the interpreter, with its checks", () => {
-  test.each(dealt(Object.keys(problems), 0, 3))("%s", async (name) => {
+  test.each(dealt(Object.keys(problems), 0, 6))("%s", async (name) => {
     const device = new InterpreterDevice();
     await compare(name, device, "f64");
     expect(device.liveBuffers).toBe(0);
