@@ -74,6 +74,7 @@ export { groupOf, Totals } from "./totals.ts";
 export type * from "./linear-types.ts";
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
+export type * from "./script-types.ts";
 export type * from "./types.ts";
 export {
   FIGURE_FIELDS,

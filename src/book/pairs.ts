@@ -1,6 +1,6 @@
 /** Currency pairs as underlyings of options: their spot, the drift of their forward rates, and smiles by deltas. */
 import { BookError, SpecError } from "../base/errors.ts";
-import { combined, type CurrencyPair, type ForwardCurve, integrate, rollCurve } from "../market/index.ts";
+import { type CurrencyPair, type ForwardCurve, integrate, pairRates } from "../market/index.ts";
 import type { Day } from "../market/conventions/index.ts";
 import { type FxExpiry, type FxQuotes, smilePoints, strangleSmile } from "../market/models/index.ts";
 import type { FxMarket, FxPair } from "./fx.ts";
@@ -47,7 +47,7 @@ export function readPair(
   // Whatever the yield is, the drift is that of the forward rates: the last foreign rate changes the least from day to
   // day.
   const yields = foreign.values[foreign.times.length];
-  const drift = combined(rollCurve(domestic, pair.lag), rollCurve(foreign, pair.lag), (r, f) => r - f + yields);
+  const drift = pairRates(pair, yields);
   const own =
     volatility?.kind === "deltas"
       ? smileOf(volatility, quoted.spot, pair, asOf, inside(pathOf, "volatility"))

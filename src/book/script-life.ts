@@ -2,7 +2,7 @@
 import { ONE_SECOND } from "../market/index.ts";
 import { ALIVE, PAID } from "../market/scripts/index.ts";
 import { afterDate } from "../montecarlo/index.ts";
-import type { ScriptDateTerms, ScriptPayoff } from "./types.ts";
+import type { ScriptDateTerms, ScriptPayoff } from "./script-types.ts";
 
 /**
  * Returns what is left of a script some years later. `spotsAt` returns the fixings of a date that has passed, and
@@ -31,10 +31,13 @@ export function passScriptDates(
       return afterDate(program, before, { spots, scalars, dated });
     };
     const after = runWith(-1);
-    owed.push({ time: date.time, amount: after[PAID] });
+    owed.push({ time: date.time, amount: after[PAID], rate: undefined });
     program.columns.forEach((column, c) => {
       if (column.kind !== "delay") return;
-      owed.push({ time: date.dated[c], amount: runWith(column.site)[PAID] - after[PAID] });
+      const { rate } = program.sites[column.site];
+      const paid = runWith(column.site)[PAID] - after[PAID];
+      const amount = rate === undefined ? paid : paid / spots[rate.asset] ** rate.power;
+      owed.push({ time: date.dated[c], amount, rate });
     });
     running = after.map((value, k) => (k === PAID ? 0 : value));
   }
@@ -43,8 +46,8 @@ export function passScriptDates(
   return {
     ...payoff,
     running,
-    owed: owed.flatMap(({ time, amount }) =>
-      amount === 0 || time < years - ONE_SECOND ? [] : [{ time: shifted(time), amount }],
+    owed: owed.flatMap((one) =>
+      one.amount === 0 || one.time < years - ONE_SECOND ? [] : [{ ...one, time: shifted(one.time) }],
     ),
     dates: isOver
       ? []

@@ -6,6 +6,7 @@ import {
   type DataKind,
   letters,
   library,
+  type PaidRate,
   type Program,
   type ScriptInput,
 } from "../market/scripts/index.ts";
@@ -14,9 +15,11 @@ import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
 import { type PathOf } from "./paths.ts";
 import type { ScriptDataSpec, ScriptedTradeSpec } from "./schema/index.ts";
+import { inCurrencies, type OnUnderlyings } from "./script-currencies.ts";
 import { passScriptDates } from "./script-life.ts";
 import { type AsOf, Clock, isoDay, MAX_YEARS, parseTime, type TimeSpec, yearsText } from "./time.ts";
-import type { ScriptDateTerms, ScriptedTrade, ScriptPayoff } from "./types.ts";
+import type { ScriptDateTerms, ScriptPayoff } from "./script-types.ts";
+import type { ScriptedTrade } from "./types.ts";
 
 /** The context of reading a structured product. */
 interface Reader {
@@ -24,11 +27,7 @@ interface Reader {
   readonly market: ResolvedMarket;
   readonly seenBefore: (id: string) => boolean;
   /** Returns the underlyings with these names, as trades have them. @throws BookError */
-  underlyings(
-    names: readonly string[],
-    pathOf: PathOf,
-    reader: Reader,
-  ): Pick<ScriptedTrade, "underlying" | "volatility" | "assets" | "correlations">;
+  underlyings(names: readonly string[], pathOf: PathOf, reader: Reader): OnUnderlyings;
 }
 
 /** A time of a script, as the book writes it and in years. */
@@ -60,12 +59,24 @@ const NOTIONAL = "notional";
 export function resolveScripted(spec: ScriptedTradeSpec, pathOf: PathOf, reader: Reader): ScriptedTrade {
   const { id, quantity = 1, tags, script: written, data = new Map() } = spec;
   const { names, own } = underlyingsOf(spec, pathOf);
-  const on = reader.underlyings(names, pathOf, reader);
-  const program = programOf(written, own, data, pathOf, reader.market);
-  const spots = (on.assets ?? [{ underlying: on.underlying }]).map(({ underlying }) => underlying.spot);
+  const alone = reader.underlyings(names, pathOf, reader);
+  const { currency = alone.underlying.currency } = spec;
+  const programWith = (rates?: readonly PaidRate[]): Program =>
+    programOf(written, own, data, pathOf, reader.market, rates);
+  const inOwn = programWith();
+  const { on, paid, exchange } = inCurrencies(alone, {
+    names,
+    currency,
+    paidIn: [...new Set(inOwn.sites.flatMap((site) => site.currency ?? []))],
+    market: reader.market,
+    pathOf,
+    find: (all) => reader.underlyings(all, pathOf, reader),
+  });
+  const program = paid.length === 0 ? inOwn : programWith(paid);
+  const spots = (alone.assets ?? [alone]).map(({ underlying }) => underlying.spot);
   const dividends = (on.assets ?? [on]).flatMap(({ underlying }) => underlying.dividends.discrete);
   const parts: Parts = { program, data, pathOf, clock: new Clock(reader.asOf, dividends) };
-  checkNames(parts, on.underlying.currency);
+  checkNames(parts);
   const { dates, moments, end } = datesOf(spec, parts);
   if (end < -ONE_SECOND) throw new BookError(pathOf("script"), `its last date was ${yearsText(-end)} before asOf`);
   if (end > MAX_YEARS)
@@ -80,18 +91,23 @@ export function resolveScripted(spec: ScriptedTradeSpec, pathOf: PathOf, reader:
     owed: [],
     unit: notional?.kind === "number" && notional.value !== 0 ? Math.abs(notional.value) : Math.max(...spots),
   };
-  const payoff = passScriptDates(whole, 0, fixingsOf(names, moments, parts, reader));
+  // What was decided in the past and is paid in another currency is owed in that: no exchange rate has a fixing.
+  const rates = Array<number>((on.assets?.length ?? 1) - names.length).fill(1);
+  const fixings = fixingsOf(names, moments, parts, reader);
+  const payoff = passScriptDates(whole, 0, (date) => fixings(date)?.concat(rates));
   const left = [...payoff.dates.flatMap((date) => timesOf(program, date)), ...payoff.owed.map(({ time }) => time)];
   const trade: { -readonly [Key in keyof ScriptedTrade]: ScriptedTrade[Key] } = {
     kind: "scripted",
     id,
     ...on,
+    currency,
     payoff,
     expiry: Math.max(0, ...left),
     exercise: { kind: "european" },
     barriers: [],
     quantity,
   };
+  if (exchange !== undefined) trade.exchange = exchange;
   if (tags !== undefined) trade.tags = { ...tags };
   return trade;
 }
@@ -112,12 +128,13 @@ function programOf(
   data: ReadonlyMap<string, ScriptDataSpec>,
   pathOf: PathOf,
   market: ResolvedMarket,
+  paid?: readonly PaidRate[],
 ): Program {
   const at = pathOf("script");
   const script = typeof written === "string" ? namedScript(written, market, at) : written;
   const kinds = new Map([...data].map(([name, { kind }]): [string, DataKind] => [name, kind]));
   try {
-    return compileScript(script, own, kinds, typeof written === "string" ? written : "of the trade");
+    return compileScript(script, own, kinds, typeof written === "string" ? written : "of the trade", paid);
   } catch (cause) {
     if (!(cause instanceof KernelError || cause instanceof SpecError)) throw cause;
     throw new BookError(at, cause.message, { cause });
@@ -131,8 +148,8 @@ function namedScript(name: string, { scripts }: ResolvedMarket, at: string): Scr
   throw new BookError(at, `unknown script ${quote(name)}${didYouMean(name, known)}; known are ${known.join(", ")}`);
 }
 
-/** @throws BookError data that the script does not use, and payments in other currencies, or none at all */
-function checkNames({ program, data, pathOf }: Parts, currency: string): void {
+/** @throws BookError data that the script does not use, or no payments at all */
+function checkNames({ program, data, pathOf }: Parts): void {
   if (program.sites.length + program.rights.length === 0)
     throw new BookError(pathOf("script"), "it pays nothing; expected pay(amount) in one of its events");
   const unused = [...data.keys()].find((name) => !program.uses.has(name) && name !== NOTIONAL);
@@ -140,13 +157,6 @@ function checkNames({ program, data, pathOf }: Parts, currency: string): void {
     throw new BookError(
       pathOf("data", unused),
       `the script does not use it${didYouMean(unused, program.uses)}; it uses ${[...program.uses].join(", ")}`,
-    );
-  const other = program.sites.find((site) => site.currency !== undefined && site.currency !== currency);
-  if (other !== undefined)
-    throw new BookError(
-      pathOf("script"),
-      `event ${other.event + 1} pays in ${quote(other.currency!)}, and the underlyings are in ${quote(currency)}: ` +
-        "payments in another currency are not priced yet",
     );
 }
 
@@ -260,7 +270,7 @@ function datedNumber(parts: Parts, here: readonly Occurrence[], time: number, c:
       const site = program.sites[column.site];
       const own = here.find(({ event }) => event === site.event);
       if (own === undefined) return time;
-      return paymentTime(parts, site.on!, own);
+      return site.on === undefined ? time : paymentTime(parts, site.on, own);
     }
     default:
       return column satisfies never;

@@ -150,6 +150,29 @@ function fixingsOf(
   );
 }
 
+/**
+ * Returns the underlying that is the exchange rate of two currencies, with the power 1 if its spot is units of the
+ * second one for one of the first, and else −1. A pair among the trade's own underlyings comes first. @throws BookError
+ */
+export function pairBetween(
+  from: string,
+  to: string,
+  own: readonly Pick<Terms, "underlying">[],
+  market: ResolvedMarket,
+  at: PathOf,
+): { readonly found: Terms["underlying"]; readonly power: 1 | -1 } {
+  const forms = [from + to, to + from];
+  const found = [...own.map(({ underlying }) => underlying), ...market.underlyings.values()].find(
+    ({ pair, currency }) => forms.includes((pair?.base ?? "") + currency),
+  );
+  if (found !== undefined) return { found, power: found.currency === to ? 1 : -1 };
+  throw new BookError(
+    at(),
+    `market.underlyings has no currency pair ${forms.join(" or ")}; add ` +
+      `"${forms[0]}": { "fx": "${forms[0]}", "volatility": … }`,
+  );
+}
+
 /** Returns the exchange rates of underlyings, and the names of all risk factors in the order of their correlations. */
 function exchangeOf(
   written: ConversionSpec | undefined,
@@ -173,19 +196,8 @@ function exchangeOf(
       );
   const exchange = assets.map(({ underlying: of }): ExchangeRate | undefined => {
     if (of.currency === currency) return undefined;
-    const forms = [of.currency + currency, currency + of.currency];
-    // A pair that is an underlying of the trade itself comes first.
-    const found = [...assets.map((asset) => asset.underlying), ...market.underlyings.values()].find(
-      ({ pair, currency: second }) => forms.includes((pair?.base ?? "") + second),
-    );
-    if (found === undefined)
-      throw new BookError(
-        at(),
-        `market.underlyings has no currency pair ${forms.join(" or ")}; add ` +
-          `"${forms[0]}": { "fx": "${forms[0]}", "volatility": … }`,
-      );
+    const { found, power } = pairBetween(of.currency, currency, assets, market, at);
     const pair = found.pair!;
-    const power = found.currency === currency ? 1 : -1;
     const days = discountFactor(pair.domestic, pair.lag) / discountFactor(pair.foreign, pair.lag);
     if (!names.includes(found.name)) names.push(found.name);
     return {

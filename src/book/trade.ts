@@ -190,7 +190,7 @@ function resolveBasket(
   { underlyings: names = [], quanto, composite }: Pick<TradeSpec, "underlyings" | "quanto" | "composite">,
   market: ResolvedMarket,
   pathOf: PathOf,
-  remedy = 'write "quanto" or "composite" with the currency of payment',
+  isConverted = (quanto ?? composite) !== undefined,
 ): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
   if (twice > 0) throw new BookError(pathOf("underlyings", twice), `${quote(names[twice])} is there twice`);
@@ -202,11 +202,11 @@ function resolveBasket(
   const [{ underlying, volatility }] = assets;
   const { currency, shortRate } = underlying;
   const other = assets.findIndex((asset) => asset.underlying.currency !== currency);
-  if (other > 0 && quanto === undefined && composite === undefined)
+  if (other > 0 && !isConverted)
     throw new BookError(
       pathOf("underlyings", other),
       `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
-        `${quote(currency)}; ${remedy}`,
+        `${quote(currency)}; write "quanto" or "composite" with the currency of payment`,
     );
   const correlations = market.between.of(shortRate === undefined ? names : [...names, currency]);
   return { underlying, volatility, assets, correlations };
@@ -214,8 +214,7 @@ function resolveBasket(
 
 /** Returns some underlyings with the volatilities of the market, and what is the first of them. @throws BookError */
 function onUnderlyings(names: readonly string[], pathOf: PathOf, { asOf, market }: TradeReader): OnUnderlyings {
-  const remedy = "a script has underlyings of one currency";
-  if (names.length > 1) return resolveBasket({ underlyings: names }, market, pathOf, remedy);
+  if (names.length > 1) return resolveBasket({ underlyings: names }, market, pathOf, true);
   return resolveOne({ underlying: names[0], volatility: undefined }, pathOf, asOf, market);
 }
 

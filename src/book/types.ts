@@ -14,7 +14,8 @@ import type {
   Underlying,
   Volatility,
 } from "../market/index.ts";
-import type { Program } from "../market/scripts/index.ts";
+import type { Conversion } from "../market/scripts/index.ts";
+import type { ScriptPayoff } from "./script-types.ts";
 import type { MethodName } from "./methods.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
@@ -244,37 +245,18 @@ export interface ForwardTrade {
   readonly tags?: Tags;
 }
 
-/** A date of a script that is still to come, or is today. */
-export interface ScriptDateTerms {
-  /** The time in years, ≥ 0. */
-  readonly time: number;
-  /**
-   * The numbers of the date, in the order of `Program.columns`; those of later payments are the times in years at which
-   * they are paid.
-   */
-  readonly dated: readonly number[];
-}
-
-/** What a script pays from now on: the script, its data, and what its past has left. */
-export interface ScriptPayoff {
-  readonly kind: "script";
-  readonly program: Program;
-  /** The numbers of the data, in the order of `Program.scalars`. */
-  readonly scalars: readonly number[];
-  /** The dates from today on, increasing. */
-  readonly dates: readonly ScriptDateTerms[];
-  /** The numbers that the script carries after its past dates. */
-  readonly running: readonly number[];
-  /** The payments that were decided in the past and are still to come, with their times in years. */
-  readonly owed: readonly { readonly time: number; readonly amount: number }[];
-  /** The amount that accuracies are relative to: the notional of the data, or else the largest spot. */
-  readonly unit: number;
-}
-
-/** A structured product after reading: a script on underlyings. @stable */
+/**
+ * A structured product after reading: a script on underlyings. Behind its own ones `assets` has the exchange rates on
+ * which payments and drifts depend.
+ * @stable
+ */
 export interface ScriptedTrade extends Omit<Trade, "kind" | "payoff"> {
   readonly kind: "scripted";
+  /** The currency of the value. */
+  readonly currency: string;
   readonly payoff: ScriptPayoff;
+  /** For each underlying in another currency its exchange rate; undefined where all are in that of the trade. */
+  readonly exchange?: readonly (Conversion | undefined)[];
 }
 
 /** Any trade of a book. `kind` tells them apart; it is undefined for options on underlyings. @stable */

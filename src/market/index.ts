@@ -81,7 +81,7 @@ export { haganVolatility } from "./hagan.ts";
 export { type Spline, splineAt, splineThrough } from "./spline.ts";
 export { ssviVariance } from "./ssvi.ts";
 export { type SviParameters, sviVariance } from "./svi.ts";
-export type { Correlation, CurrencyPair, PairPower, Underlying } from "./underlying.ts";
+export { type Correlation, type CurrencyPair, pairRates, type PairPower, type Underlying } from "./underlying.ts";
 export { doubtsAbout, type FitState, isDoubt, rollFit, type QuotedTime } from "./fit-state.ts";
 export { type ChangedTime, changedTime, type DividendTimeChange, dividendTimeChange } from "./dividend-time-change.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -1,5 +1,5 @@
 import type { Dividends } from "./dividends.ts";
-import type { ForwardCurve, HullWhite } from "./rates.ts";
+import { combined, type ForwardCurve, type HullWhite, type PiecewiseConstant, rollCurve } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
 /** A quoted pair from whose spot another one follows: the spot of the other is the product of spot^power. */
@@ -22,6 +22,10 @@ export interface CurrencyPair {
   /** The quoted pairs from which the spot follows; itself alone where it is quoted. */
   readonly quoted: readonly PairPower[];
 }
+
+/** Returns the rates that less a constant yield are the drift of a pair's spot, from spot date to spot date. */
+export const pairRates = ({ domestic, foreign, lag }: CurrencyPair, yields: number): PiecewiseConstant =>
+  combined(rollCurve(domestic, lag), rollCurve(foreign, lag), (r, f) => r - f + yields);
 
 /**
  * An underlying with the interest rates of its currency. It is a frozen plain object that trades share by reference, so

@@ -11,6 +11,7 @@ import {
 import {
   type HullWhite,
   integrate,
+  integratedProduct,
   ONE_SECOND,
   isStochastic,
   type PiecewiseConstant,
@@ -23,6 +24,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
+import type { Conversion } from "../market/scripts/index.ts";
 import type { Shift } from "../pde/fdm/index.ts";
 import { rollPair, rollSettlement } from "./settlement-moves.ts";
 
@@ -37,6 +39,10 @@ export interface Terms {
   readonly assets: readonly Asset[];
   /** The instantaneous forward rates per year. */
   readonly rates: PiecewiseConstant;
+  /** The parallel move of all curves, which `rates` have. */
+  readonly rateMove: number;
+  /** For each asset of a script in another currency its exchange rate; undefined where there is none. */
+  readonly exchange: ScriptedTrade["exchange"];
   /** The model of the short rate; undefined where rates are deterministic. */
   readonly shortRate: HullWhite | undefined;
   /** The correlation matrix of the assets, in their order, followed by the short rate. */
@@ -97,6 +103,8 @@ export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate
   return {
     assets: volatility === 0 ? assets : assets.map(move),
     rates: rate === 0 ? discountOf(then) : shifted(discountOf(then), rate),
+    rateMove: rate,
+    exchange: then.kind === "scripted" ? then.exchange : undefined,
     shortRate: underlying.shortRate,
     correlations: correlations?.matrix ?? ALONE,
     expiry,
@@ -106,23 +114,50 @@ export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate
   };
 }
 
-/** Returns the rates that discount: those of a script on a currency are the domestic ones, which its drift has not. */
-const discountOf = ({ underlying: { pair, rates }, payoff }: TradeWithTerms): PiecewiseConstant =>
-  payoff.kind === "script" && pair !== undefined ? pair.domestic : rates;
+/** Returns the rates that discount: those of the currency of a script, which drifts of currencies have not. */
+function discountOf(trade: TradeWithTerms): PiecewiseConstant {
+  const { pair, rates } = trade.underlying;
+  if (trade.kind !== "scripted") return rates;
+  const [rate] = trade.exchange ?? [];
+  return rate === undefined ? (pair?.domestic ?? rates) : curvesOf(assetsOf(trade), rate).own;
+}
 
-/** Returns the rates that less the constant part of the yield are the drift of an asset. */
-function driftRates({ payoff, rates: discount }: Terms, { underlying: { pair, rates, dividends } }: Asset) {
+/** Returns the curves of both currencies of an exchange rate: that of the trade, and the other one. */
+export function curvesOf(assets: readonly Asset[], { asset, power }: Conversion) {
+  const { domestic, foreign } = assets[asset].underlying.pair!;
+  return power > 0 ? { own: domestic, other: foreign } : { own: foreign, other: domestic };
+}
+
+/** Returns the exchange rate of an asset; undefined for one in the currency of the trade. */
+const exchangeOf = ({ exchange, assets }: Terms, asset: Asset): Conversion | undefined =>
+  exchange?.[assets.indexOf(asset)];
+
+/** Returns the rates that less the constant part of the yield are the drift of an asset in its own currency. */
+function driftRates(terms: Terms, asset: Asset): PiecewiseConstant {
+  const { pair, rates, dividends } = asset.underlying;
   // A currency under a script drifts at the difference of two curves, which a move of all of them keeps.
-  return payoff.kind === "script" && pair !== undefined ? rates : ratesLessYields(discount, dividends);
+  if (terms.payoff.kind === "script" && pair !== undefined) return rates;
+  const isAbroad = exchangeOf(terms, asset) !== undefined;
+  return ratesLessYields(isAbroad ? shifted(rates, terms.rateMove) : terms.rates, dividends);
 }
 
 /** Tells whether the rates that discount, less a constant yield, are not the drift of an asset. */
 export const hasYieldByTime = (terms: Terms): boolean =>
-  terms.assets.some((asset) => driftRates(terms, asset) !== terms.rates);
+  terms.exchange !== undefined || terms.assets.some((asset) => driftRates(terms, asset) !== terms.rates);
 
-/** Returns the logarithm by which the forward price of an asset grows up to a time, without dividends on dates. */
+/**
+ * Returns the logarithm by which the forward price of an asset grows up to a time, without dividends on dates. That of
+ * one in another currency is the quanto's, less the covariance with its exchange rate.
+ */
 export function logGrowth(terms: Terms, asset: Asset, time: number): number {
-  return integrate(driftRates(terms, asset), time) - asset.underlying.dividends.yield * time;
+  const growth = integrate(driftRates(terms, asset), time) - asset.underlying.dividends.yield * time;
+  const rate = exchangeOf(terms, asset);
+  if (rate === undefined) return growth;
+  const [own, other] = [asset, terms.assets[rate.asset]].map(({ volatility }) => volatility);
+  if (own.kind !== "deterministic" || other.kind !== "deterministic")
+    throw new Error(`no drift of ${asset.underlying.name} in another currency`);
+  const rho = terms.correlations[terms.assets.indexOf(asset)][rate.asset];
+  return growth - rate.power * rho * integratedProduct(own.sigma, other.sigma, time);
 }
 
 /** Returns the terms with one input changed. */
@@ -138,7 +173,7 @@ export function bumped(terms: Terms, bump: Bump): Terms {
         ),
       };
     case "rate":
-      return { ...terms, rates: shifted(terms.rates, bump.by) };
+      return { ...terms, rates: shifted(terms.rates, bump.by), rateMove: terms.rateMove + bump.by };
     case "correlation": {
       const [a, b] = bump.pair;
       return {

@@ -251,7 +251,7 @@ describe("mistakes are told with their place", () => {
       "trades[0].script",
       "events 1 and 2 are on one date",
     ],
-    [withText('pay(strike, { currency: "USD" })'), 'pays in "USD"', "not priced yet"],
+    [withText('pay(strike, { currency: "USD" })'), "no currency pair USDEUR or EURUSD", 'add "USDEUR"'],
     [{ ...CALL, data: { maturity: 1, strike: 100, strikes: 1 } }, "trades[0].data.strikes", "does not use it"],
     [{ ...CALL, data: { strike: 100 } }, "trades[0].data", 'events on "maturity"'],
     [withText("pay(S / S0 + 0 * strike)"), "trades[0].initial", '"start"'],

@@ -45,25 +45,42 @@ function volatilityOf(model: Params, asset: Params): unknown {
   }
 }
 
-/** Prices a trade on the assets of a case, named A1, A2 … in the market. */
+/** The assets of a case, named A1, A2 … in the market, and their currency X. */
+function assetsOf(model: Params): Fields {
+  const assets = model["assets"] as readonly Params[];
+  const underlyings = assets.map((asset, i) => {
+    const dividends = { yield: rateOf(asset["dividend_yield"] as Curve) };
+    return [`A${i + 1}`, { spot: asset["spot"], currency: "X", dividends, volatility: volatilityOf(model, asset) }];
+  });
+  return { rates: { X: rateOf(model["rate"] as Curve) }, underlyings: Object.fromEntries(underlyings) };
+}
+
+/** A share in dollars, and the dollar in euros, which is domestic. */
+function quantoOf({ assets, rate_domestic, rate_foreign }: any): Fields {
+  const [{ spot, dividend_yield, volatility }, rate] = assets;
+  return {
+    rates: { EUR: rate_domestic, USD: rate_foreign },
+    fx: { USDEUR: { rate: rate.spot, date: AS_OF } },
+    underlyings: {
+      A1: { spot, currency: "USD", dividends: { yield: dividend_yield }, volatility },
+      USDEUR: { fx: "USDEUR", volatility: rate.volatility },
+    },
+  };
+}
+
+const AS_OF = "2026-11-20";
+
+/** Prices a trade on the assets of a case. */
 async function priceOf(p: Params, trade: Fields): Promise<Fields> {
   const model = p["model"] as Params;
+  const isQuanto = model["type"] === "black_scholes_quanto";
+  const market = isQuanto ? quantoOf(model) : assetsOf(model);
   const assets = model["assets"] as readonly Params[];
-  const names = assets.map((_, i) => `A${i + 1}`);
+  const names = Object.keys(market["underlyings"] as Fields);
   const correlation = (model["correlation"] ?? []) as readonly (readonly number[])[];
-  const underlyings = assets.map((asset) => {
-    const dividends = { yield: rateOf(asset["dividend_yield"] as Curve) };
-    return { spot: asset["spot"], currency: "X", dividends, volatility: volatilityOf(model, asset) };
-  });
-  const book = {
-    asOf: "2026-11-20",
-    market: {
-      rates: { X: rateOf(model["rate"] as Curve) },
-      underlyings: Object.fromEntries(names.map((name, i) => [name, underlyings[i]])),
-      correlations: names.flatMap((a, i) => names.slice(i + 1).map((b, k) => [a, b, correlation[i][i + 1 + k]])),
-    },
-    trades: [{ id: "1", underlyings: names, ...trade }],
-  };
+  const correlations = names.flatMap((a, i) => names.slice(i + 1).map((b, k) => [a, b, correlation[i][i + 1 + k]]));
+  const own = isQuanto ? { underlying: "A1", currency: "EUR" } : { underlyings: names };
+  const book = { asOf: AS_OF, market: { ...market, correlations }, trades: [{ id: "1", ...own, ...trade }] };
   const [result] = await priced(book, { sensitivityErrorEstimates: true });
   const errors = result.sensitivityErrorEstimates!;
   const each = (name: "delta" | "vega", of: typeof errors | typeof result): readonly number[] =>
@@ -216,9 +233,37 @@ const bermudanAsian = (terms: any, value: string, data: Fields): Fields => ({
   },
 });
 
+/** A note in euros on a share in dollars, with coupons in dollars, and a redemption in either. */
+function multiCurrencyNote(terms: any): Fields {
+  const isQuanto = terms.redemption.startsWith("domestic");
+  const redemption = "(1 + participation * max(S / S0 - 1, 0))";
+  return {
+    script: {
+      events: [
+        { on: "coupons", do: 'if (S >= S0 * level) pay(notional / rate * coupon, { currency: "USD" })' },
+        {
+          on: "maturity",
+          do: isQuanto ? `pay(notional * ${redemption})` : `pay(notional / rate * ${redemption}, { currency: "USD" })`,
+        },
+      ],
+    },
+    initial: terms.initial_fixing,
+    data: {
+      notional: terms.notional_domestic,
+      rate: terms.initial_fx,
+      coupons: terms.coupon_dates,
+      coupon: terms.coupon,
+      level: terms.coupon_level,
+      participation: terms.participation,
+      maturity: terms.maturity,
+    },
+  };
+}
+
 /** Solvers by product. */
 export const scriptedCases: Readonly<Record<string, Solver>> = {
   autocallable: solved(autocallable),
+  multi_currency_note: solved(multiCurrencyNote),
   worst_of_phoenix: solved(phoenix),
   cliquet: solved((terms) => ({
     script: "cliquet",

@@ -33,6 +33,8 @@ export interface components {
       underlyings?: string[] | {
         [key: string]: string;
       };
+      /** @description a name (a string that is not empty) */
+      currency?: string;
       /** @description the name of a script, or { "state", "events" } */
       script: string | ({
         /** @description an object of initial values by name */

@@ -163,8 +163,8 @@ function remedyOf(value: unknown): string {
   if (!isPlainObject(value)) return "";
   if (Object.hasOwn(value, "underlying") || Object.hasOwn(value, "underlyings"))
     return (
-      '; a trade on an underlying pays in the currency of the underlying, so leave "currency" out: payment in another ' +
-      "currency (quanto, composite) is not supported in this version"
+      '; a trade on an underlying pays in the currency of the underlying, so leave "currency" out, and write "quanto" ' +
+      'or "composite" for a payment in another one'
     );
   return "";
 }

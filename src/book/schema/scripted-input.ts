@@ -14,6 +14,8 @@ export interface ScriptedInput {
   readonly underlying?: string | undefined;
   /** The underlyings: A, B and so on of the script, or by their names in it. */
   readonly underlyings?: readonly string[] | { readonly [name: string]: string } | undefined;
+  /** The currency of its value; that of the first underlying by default. */
+  readonly currency?: string | undefined;
   /** The script: the name of one of the market or of the library, or the script itself. */
   readonly script: string | ScriptInput;
   /** The data of the script by name. */

@@ -50,6 +50,7 @@ export const scriptedTradeSchema = object({
     list: list(name, "a list of names, at least one", 1),
     object: mapOf(name, "names of underlyings by those of the script"),
   }).optional(),
+  currency: name.optional(),
   script: choose('the name of a script, or { "state", "events" }', { string: name, object: scriptSchema }),
   data: mapOf(scriptDatumSchema, "an object of data by name").optional(),
   initial: choose("the initial fixing, or initial fixings by underlying of the script", {

@@ -122,10 +122,11 @@ class Emitter {
       }
       case "pay": {
         const { amount, site } = statement;
-        const delayed = this.#program.sites[site].on !== undefined;
+        const { rate } = this.#program.sites[site];
         const column = columnOf(this.#program, (one) => one.kind === "delay" && one.site === site);
-        const factor = delayed ? `discount * q[${column}]` : "discount";
-        return [`running[${PAID}] = running[${PAID}] + (${this.#text(amount)}) * ${factor};`];
+        const factor = column < 0 ? "discount" : `discount * q[${column}]`;
+        const spot = rate === undefined ? "" : ` ${rate.power > 0 ? "*" : "/"} spots[${rate.asset}]`;
+        return [`running[${PAID}] = running[${PAID}] + (${this.#text(amount)}) * ${factor}${spot};`];
       }
       case "stop":
         return [`running[${ALIVE}] = 0;`];

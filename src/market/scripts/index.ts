@@ -12,5 +12,6 @@ export {
 } from "./program.ts";
 export type { PaySite, ScriptMistake } from "./scope.ts";
 export { dateText } from "./emit.ts";
+export type { Conversion, PaidRate } from "./scope.ts";
 export { type EventWords, script, type TypedScript } from "./typed.ts";
 export { library } from "./library/index.ts";

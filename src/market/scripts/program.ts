@@ -4,7 +4,7 @@ import { keyOf, memoize } from "../../base/memoize.ts";
 import { factsOf, type Jump } from "./facts.ts";
 import type { DataKinds, EventInput, ScriptInput } from "./input.ts";
 import { checkName, PAID, type State, statesOf } from "./names.ts";
-import { EventScope, type Findings, type PaySite, type ScriptMistake, type Usage } from "./scope.ts";
+import { EventScope, type Findings, type PaidRate, type PaySite, type ScriptMistake, type Usage } from "./scope.ts";
 import { EventSource } from "./source.ts";
 import { readStatements } from "./statements.ts";
 import type { Statement } from "./tree.ts";
@@ -17,7 +17,7 @@ export type DatedColumn =
   | { readonly kind: "time" }
   /** The number of a list of the data on the dates of an event. */
   | { readonly kind: "dated"; readonly event: number; readonly name: string }
-  /** The discount factor from the date to that of a payment. */
+  /** The discount factor from the date to that of a payment, in its currency. */
   | { readonly kind: "delay"; readonly site: number };
 
 /** A state of a script, and what is known about its values. */
@@ -42,6 +42,8 @@ export interface Program {
   readonly key: string;
   /** The names of the underlyings in the script. */
   readonly letters: readonly string[];
+  /** The number of underlyings that it reads, exchange rates of payments included. */
+  readonly assets: number;
   readonly events: readonly ProgramEvent[];
   readonly states: readonly ProgramState[];
   /**
@@ -74,7 +76,8 @@ export interface Program {
 
 /**
  * Compiles a script for underlyings with the given names and data of the given kinds. Programs are remembered by their
- * contents. `name` is the script's name in messages.
+ * contents. `name` is the script's name in messages, and `paid` are the exchange rates of the currencies in which it
+ * pays, but for that of the trade.
  *
  * @throws KernelError with line, column, a caret and a remedy; SpecError for states, names and dates
  */
@@ -83,18 +86,27 @@ export function compileScript(
   underlyings: readonly string[],
   data: DataKinds,
   name: string,
+  paid: readonly PaidRate[] = [],
 ): Program {
-  return compiled(script, underlyings, data, name);
+  return compiled(script, underlyings, data, paid, name);
 }
 
-const keyOfScript = (script: ScriptInput, underlyings: readonly string[], data: DataKinds): string =>
-  keyOf([script.state ?? {}, script.events.map(({ on, do: text }) => [on, text]), underlyings, [...data]]);
+type Shape = readonly [ScriptInput, readonly string[], DataKinds, readonly PaidRate[]];
+
+const keyOfScript = (...[script, underlyings, data, paid]: Shape): string =>
+  keyOf([
+    script.state ?? {},
+    script.events.map(({ on, do: text }) => [on, text]),
+    underlyings,
+    [...data],
+    ...paid.map(({ currency, asset, power }) => [currency, asset, power]),
+  ]);
 
 const compiled = memoize(
-  (script: ScriptInput, underlyings: readonly string[], data: DataKinds, name: string): Program =>
-    compile(script, underlyings, data, name),
+  (...[script, underlyings, data, paid, name]: readonly [...Shape, name: string]): Program =>
+    compile(script, underlyings, data, name, paid),
   256,
-  (script, underlyings, data) => keyOfScript(script, underlyings, data),
+  (...[script, underlyings, data, paid]) => keyOfScript(script, underlyings, data, paid),
 );
 
 /** What a check of a script finds: all of its mistakes, or else the program. */
@@ -115,7 +127,7 @@ export function checkScript(
 ): CheckedScript {
   const found: Findings = { mistakes: [], assume };
   try {
-    const program = compile(script, underlyings, data, name, found);
+    const program = compile(script, underlyings, data, name, [], found);
     const [first, ...others] = found.mistakes;
     return first === undefined ? { mistakes: [], program } : { mistakes: [first, ...others] };
   } catch (error) {
@@ -130,6 +142,7 @@ function compile(
   letters: readonly string[],
   data: DataKinds,
   name: string,
+  paid: readonly PaidRate[],
   found?: Findings,
 ): Program {
   const who = `script "${name}"`;
@@ -153,7 +166,7 @@ function compile(
     locals: 0,
     nodes: 0,
   };
-  const names = { letters, states, data, dates, initialAt, lastAt, found };
+  const names = { letters, states, data, dates, initialAt, lastAt, paid, found };
   const events = script.events.map(({ on, do: text }, event): ProgramEvent => {
     const source = new EventSource(`${who}, event ${event + 1}`, text);
     return { on, body: readStatements(new EventScope(source, event, names, usage)) };
@@ -174,8 +187,9 @@ function compile(
   const paidOn = sites.flatMap(({ on }) => (on === undefined ? [] : [on]));
   return {
     name,
-    key: keyOfScript(script, letters, data),
+    key: keyOfScript(script, letters, data, paid),
     letters,
+    assets: Math.max(letters.length, ...paid.map(({ asset }) => asset + 1)),
     events,
     states: states.map((state) => ({ ...state, values: valuesOf(state, isReal) })),
     running: carried + (hasRights ? 2 : 0),
@@ -202,7 +216,7 @@ const columnsOf = ({ usesInitial, usesTime, dated, sites }: Usage): readonly Dat
   ...dated.map((_, event) => ({ kind: "happens", event }) as const),
   ...(usesTime ? [{ kind: "time" } as const] : []),
   ...dated.flatMap((own, event) => own.map((name) => ({ kind: "dated", event, name }) as const)),
-  ...sites.flatMap(({ on }, site) => (on === undefined ? [] : [{ kind: "delay", site } as const])),
+  ...sites.flatMap(({ on, rate }, site) => ((on ?? rate) === undefined ? [] : [{ kind: "delay", site } as const])),
 ];
 
 /** Checks that no event has rights of both sides, of which one would have to be the first. @throws SpecError */

@@ -19,6 +19,19 @@ export interface PaySite {
   readonly on: string | undefined;
   /** The currency; undefined for that of the trade. */
   readonly currency: string | undefined;
+  /** What converts it to the currency of the trade; undefined where it is in that. */
+  readonly rate: Conversion | undefined;
+}
+
+/** An exchange rate: the spot of an underlying, by index, to the power 1 or −1. */
+export interface Conversion {
+  readonly asset: number;
+  readonly power: 1 | -1;
+}
+
+/** The exchange rate of a currency in which a script pays. */
+export interface PaidRate extends Conversion {
+  readonly currency: string;
 }
 
 /** What a script has been found to use. */
@@ -72,6 +85,8 @@ export interface ScriptNames {
   readonly lastAt: number;
   /** The mistakes that have been found; undefined where the first one is thrown. */
   readonly found: Findings | undefined;
+  /** The exchange rates of the currencies in which it pays, but for that of the trade. */
+  readonly paid: readonly PaidRate[];
 }
 
 /** The names that are visible in an event. */

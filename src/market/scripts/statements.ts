@@ -203,7 +203,9 @@ class StatementReader {
         if (args.length < 1 || args.length > 2)
           throw this.#error(node, `pay takes an amount, got ${args.length} arguments`, "write pay(100)");
         const amount = this.#expressions.number(args[0]);
-        const site = usage.sites.push({ event, ...this.#payment(args[1]) }) - 1;
+        const payment = this.#payment(args[1]);
+        const rate = this.#scope.names.paid.find(({ currency }) => currency === payment.currency);
+        const site = usage.sites.push({ event, ...payment, rate }) - 1;
         return [{ kind: "pay", site, amount }];
       }
       case "stop":

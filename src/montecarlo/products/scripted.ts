@@ -39,7 +39,7 @@ export function scripted(settings: ScriptedSettings): PathProduct {
   const bySteps = dated.map((dates) => ({ byStep: dates.flatMap((one) => Array<Column>(substeps).fill(one)) }));
   return {
     name: program.name,
-    assets: program.letters.length,
+    assets: program.assets,
     running: program.running,
     parameters: {
       ...Object.fromEntries([...named("running", running), ...named("data", scalars)]),

@@ -15,7 +15,9 @@ import {
 import {
   type DiscreteDividend,
   type Dividends,
+  type ForwardCurve,
   ONE_SECOND,
+  pairRates,
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
@@ -75,16 +77,44 @@ function withAssets<T extends OnUnderlyings>(trade: T, change: (asset: Asset) =>
 /** The underlyings with one part moved, which trades share, by that part. */
 const moved = new WeakMap<Underlying, WeakMap<object, Underlying>>();
 
-function withPart<Part extends "rates" | "volatility" | "dividends">(
-  underlying: Underlying,
-  part: Part,
-  object: Underlying[Part] & object,
-): Underlying {
+/** Returns the underlying that `make` makes of a moved object, the same for the same object. */
+function sharedWith(underlying: Underlying, object: object, make: () => Underlying): Underlying {
   let ofUnderlying = moved.get(underlying);
   if (ofUnderlying === undefined) moved.set(underlying, (ofUnderlying = new WeakMap<object, Underlying>()));
   let known = ofUnderlying.get(object);
-  if (known === undefined) ofUnderlying.set(object, (known = { ...underlying, [part]: object }));
+  if (known === undefined) ofUnderlying.set(object, (known = make()));
   return known;
+}
+
+const withPart = <Part extends "rates" | "volatility" | "dividends">(
+  underlying: Underlying,
+  part: Part,
+  object: Underlying[Part] & object,
+): Underlying => sharedWith(underlying, object, () => ({ ...underlying, [part]: object }));
+
+/** Returns an underlying with a moved curve in the place of one that it may have; a currency of a script has two. */
+function withCurve(underlying: Underlying, curve: ForwardCurve, object: ForwardCurve): Underlying {
+  const { pair, rates, dividends } = underlying;
+  if (rates === curve) return withPart(underlying, "rates", object);
+  if (pair?.domestic !== curve && pair?.foreign !== curve) return underlying;
+  const [domestic, foreign] = [pair.domestic, pair.foreign].map((own) => (own === curve ? object : own));
+  const both = { ...pair, domestic, foreign };
+  return sharedWith(underlying, object, () => ({ ...underlying, pair: both, rates: pairRates(both, dividends.yield) }));
+}
+
+/** The curves on which a trade depends, with their currencies. */
+function curvesOf(trade: OnUnderlyings): ReadonlyMap<ForwardCurve, string> {
+  const isScript = trade.kind === "scripted";
+  return new Map(
+    assetsOf(trade).flatMap(({ underlying: { rates, pair, currency } }): [ForwardCurve, string][] =>
+      isScript && pair !== undefined
+        ? [
+            [pair.domestic, currency],
+            [pair.foreign, pair.base],
+          ]
+        : [[rates, currency]],
+    ),
+  );
 }
 
 /** The inputs of an asset's volatility; undefined for one that moves as a whole. */
@@ -118,7 +148,10 @@ export function underlyingDirections<T extends OnUnderlyings>(
           return { underlying: isShared ? withPart(underlying, "volatility", part) : underlying, volatility: part };
         }),
     );
-    const byDividend = dividendInputs(dividends, spot, sizes, last).map((input): Direction => ({
+    // The yield of a pair is the rate of its first currency.
+    const isPair = trade.kind === "scripted" && underlying.pair !== undefined;
+    const inputs = isPair ? [] : dividendInputs(dividends, spot, sizes, last);
+    const byDividend = inputs.map((input): Direction => ({
       ...input,
       of: name,
       moved: (by) =>
@@ -128,15 +161,9 @@ export function underlyingDirections<T extends OnUnderlyings>(
     }));
     return [...byVolatility, ...byDividend];
   });
-  const curves = [...new Set(assets.map(({ underlying }) => underlying.rates))];
-  const byRate = curves.flatMap((curve) =>
-    directionsOfInputs(
-      curveInputsOf(curve),
-      { factor: "rate", of: trade.underlying.currency, size: sizes.rate, last },
-      (part) =>
-        withAssets(trade, (one) =>
-          one.underlying.rates === curve ? { ...one, underlying: withPart(one.underlying, "rates", part) } : one,
-        ),
+  const byRate = [...curvesOf(trade)].flatMap(([curve, currency]) =>
+    directionsOfInputs(curveInputsOf(curve), { factor: "rate", of: currency, size: sizes.rate, last }, (part) =>
+      withAssets(trade, (one) => ({ ...one, underlying: withCurve(one.underlying, curve, part) })),
     ),
   );
   return [...own, ...byRate];

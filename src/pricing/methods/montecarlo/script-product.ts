@@ -1,9 +1,9 @@
 /** Scripts of instances as a product of the path engine, with a column for each number. */
-import { discountFactor, type PiecewiseConstant } from "../../../market/index.ts";
-import { ALIVE, PAID, type Program } from "../../../market/scripts/index.ts";
+import { discountFactor, integrate, type PiecewiseConstant } from "../../../market/index.ts";
+import { ALIVE, type Conversion, PAID, type Program } from "../../../market/scripts/index.ts";
 import { afterDate, type Basis, type PathProduct, scripted } from "../../../montecarlo/index.ts";
 import type { ScriptDateTerms, ScriptPayoff } from "../../../book/index.ts";
-import type { Terms } from "../../terms.ts";
+import { curvesOf, type Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 
 /**
@@ -22,7 +22,7 @@ export function scriptProduct(
   const later = paths.map(({ terms }) =>
     scriptOf(terms)
       .dates.filter(({ time }) => time > 0)
-      .map((date) => withDiscounts(program, date, terms.rates)),
+      .map((date) => withDiscounts(terms, date)),
   );
   return scripted({
     program,
@@ -58,11 +58,12 @@ export function rightToday(
  * Returns what the value of going on is regressed on: the spots, the states, and the spots of the last event where the
  * script reads them. Spots of several underlyings are compared by their performances since the start, in order.
  */
-export function scriptBasis({ states, initialAt, lastAt, letters }: Program): Basis {
+export function scriptBasis({ states, initialAt, lastAt, letters }: Program, assets: number): Basis {
   const indices = (from: number, count: number): readonly number[] => Array.from({ length: count }, (_, k) => from + k);
   const carried = states.flatMap(({ at, count }) => indices(at, count));
   const running = lastAt === undefined ? carried : [...carried, ...indices(lastAt, letters.length)];
-  if (initialAt === undefined || letters.length === 1) return { kind: "auto", running };
+  // Exchange rates have no performance.
+  if (initialAt === undefined || letters.length === 1 || assets > letters.length) return { kind: "auto", running };
   return { kind: "auto", running, relativeTo: initialAt, order: "descending" };
 }
 
@@ -74,19 +75,37 @@ function scriptOf({ payoff }: Terms): ScriptPayoff {
 /** Returns the carried numbers after today's events; what is paid are the discounted payments that are known. */
 export function carriedFromToday(terms: Terms, spots: readonly number[]): readonly number[] {
   const { program, running, owed, dates, scalars } = scriptOf(terms);
-  const due = owed.reduce((sum, { time, amount }) => sum + amount * discountFactor(terms.rates, Math.max(time, 0)), 0);
+  const due = owed.reduce((sum, { time, amount, rate }) => {
+    const spot = rate === undefined ? 1 : spots[rate.asset] ** rate.power;
+    return sum + amount * spot * paidFrom(terms, rate, 0, time);
+  }, 0);
   let carried: readonly number[] = running.map((value, k) => (k === PAID ? due : value));
   for (const date of dates) {
     if (date.time > 0) break;
-    carried = afterDate(program, carried, { spots, scalars, dated: withDiscounts(program, date, terms.rates) });
+    carried = afterDate(program, carried, { spots, scalars, dated: withDiscounts(terms, date) });
   }
   return carried;
 }
 
 /** The numbers of a date, with the discount factors from it to later payments in place of their times. */
-const withDiscounts = ({ columns }: Program, { time, dated }: ScriptDateTerms, rates: PiecewiseConstant) =>
-  dated.map((value, c) =>
-    columns[c].kind === "delay"
-      ? discountFactor(rates, Math.max(value, 0)) / discountFactor(rates, Math.max(time, 0))
-      : value,
-  );
+function withDiscounts(terms: Terms, { time, dated }: ScriptDateTerms): readonly number[] {
+  const { columns, sites } = scriptOf(terms).program;
+  return dated.map((value, c) => {
+    const column = columns[c];
+    return column.kind === "delay" ? paidFrom(terms, sites[column.site].rate, time, value) : value;
+  });
+}
+
+/**
+ * The discount factor from a date to that of a payment, in its currency. A spot is delivered some days later, so that
+ * one of another currency is worth it at the rates of both until then.
+ */
+function paidFrom(terms: Terms, rate: Conversion | undefined, from: number, to: number): number {
+  const [start, end] = [Math.max(from, 0), Math.max(to, 0)];
+  const between = (curve: PiecewiseConstant, a: number, b: number): number => integrate(curve, b) - integrate(curve, a);
+  if (rate === undefined) return discountFactor(terms.rates, end) / discountFactor(terms.rates, start);
+  const { own, other } = curvesOf(terms.assets, rate);
+  const delivered = start + terms.assets[rate.asset].underlying.pair!.lag;
+  const days = between(own, start, delivered) - between(other, start, delivered);
+  return Math.exp(-days - between(other, start, end) - terms.rateMove * (end - start));
+}

@@ -279,8 +279,8 @@ function measuresToday({ path, copies, measures }: Job, now: number): ReadonlyMa
  * Payoffs of the largest and the smallest depend on spots by their order. A script's rights also depend on its states;
  * one that orders performances, or compares several underlyings, depends on them.
  */
-const basisOf = ({ terms: { payoff } }: SimulationInstance): Basis => {
-  if (payoff.kind === "script") return scriptBasis(payoff.program);
+const basisOf = ({ terms: { payoff, assets } }: SimulationInstance): Basis => {
+  if (payoff.kind === "script") return scriptBasis(payoff.program, assets.length);
   const isOrdered = payoff.kind === "basket" && (payoff.of === "max" || payoff.of === "min");
   return { kind: "auto", order: isOrdered ? "descending" : "as-given" };
 };
