@@ -132,6 +132,7 @@ function describe(context: CommandContext): Command {
     .action(async () => (await import("./commands/schema.ts")).schema(context.terminal));
   describeImplied(program, context);
   describeScript(program, context);
+  describeImport(program, context);
   describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
@@ -245,6 +246,20 @@ function describeImplied(program: Command, { terminal, signal, engine, done }: C
       done(await implied(path, { ...priceOptions(flags), asOf, priceError }, terminal, signal, engine));
     },
   );
+}
+
+function describeImport(program: Command, { terminal, done }: CommandContext): void {
+  program
+    .command("import")
+    .description("write trades of another system as NDJSON trades, and say which are left out and why")
+    .argument("<portfolio>", "PORTFOLIO.xml of ORE (Open Source Risk Engine); - reads standard input")
+    .option("-o, --output <file>", "TRADES.ndjson, to be priced with --market")
+    .option("--left-out <file>", "what is left out, as JSON")
+    .addHelpText("after", "\nExit status: 0 all is imported, 1 some trades or terms are not, 2 no portfolio")
+    .action(async (path: string, { output, leftOut }: { readonly output?: string; readonly leftOut?: string }) => {
+      const { importTrades } = await import("./commands/import.ts");
+      done(await importTrades(path, { output, leftOut }, terminal));
+    });
 }
 
 function describeScript(program: Command, { terminal, done }: CommandContext): void {
