@@ -4,7 +4,7 @@ import { MovedMarket } from "../plan/moved-market.ts";
 import type { Cells, FactorMoves } from "./cells.ts";
 import type { CopyValues, SpotMoves } from "./copies.ts";
 import { JointInterpolation, type JointValues } from "./interpolation.ts";
-import { SpotGrid } from "./spot-grid.ts";
+import { ownSpots, spotGrid, type SpotReading } from "./spot-grid.ts";
 
 /** The level of the nodes, and from which relative accuracy on a level less is taken. */
 const LEVEL = 3;
@@ -20,8 +20,10 @@ export class ScenarioNodes {
   readonly markets: readonly MovedMarket[];
   /** The moves of spots at which the markets' solutions are read. */
   readonly spots: SpotMoves;
+  /** The number of spots at which a solution is read. */
+  readonly count: number;
   readonly #interpolation: JointInterpolation;
-  readonly #grid: SpotGrid | undefined;
+  readonly #reading: SpotReading;
 
   private constructor(
     cells: readonly number[],
@@ -33,13 +35,10 @@ export class ScenarioNodes {
     this.markets = markets;
     this.#interpolation = interpolation;
     const [[name, moves] = ["", new Float64Array(1)], ...others] = spots;
-    this.#grid = others.length === 0 ? SpotGrid.of(moves) : undefined;
-    this.spots = this.#grid === undefined ? spots : new Map([[name, this.#grid.moves]]);
-  }
-
-  /** The number of spots at which a solution is read. */
-  get count(): number {
-    return this.#grid?.moves.length ?? this.cells.length;
+    const grid = others.length === 0 ? spotGrid(moves) : undefined;
+    this.#reading = grid ?? ownSpots(cells.length);
+    this.spots = grid === undefined ? spots : new Map([[name, grid.moves]]);
+    this.count = grid?.moves.length ?? cells.length;
   }
 
   /**
@@ -72,13 +71,9 @@ export class ScenarioNodes {
     return new ScenarioNodes(cells, markets, moves.spots(factors, scenarios), interpolation);
   }
 
-  /** Makes the values of all cells from those at nodes, [node][spot], and their error estimates. */
-  read(values: readonly Float64Array[], estimates: Float64Array): JointValues {
-    const grid = this.#grid;
-    if (grid === undefined) return this.#interpolation.read(values, estimates);
-    const [made, misses] = [values, values].map((of) => of.map(() => new Float64Array(this.cells.length)));
-    values.forEach((at, node) => grid.read(at, made[node], misses[node]));
-    return this.#interpolation.read(made, estimates, misses);
+  /** Makes the values of all cells from those at nodes, [spot][node], and their error estimates. */
+  read(values: Float64Array, estimates: Float64Array): JointValues {
+    return this.#interpolation.read(values, estimates, this.#reading);
   }
 }
 
@@ -97,12 +92,14 @@ export function nodesOf(...given: Parameters<typeof ScenarioNodes.of>): Scenario
 /** The values of a trade at nodes, which arrive one node after another. */
 export class NodeValues {
   readonly nodes: ScenarioNodes;
-  readonly #values: Float64Array[] = [];
+  /** The values [spot][node]. */
+  readonly #values: Float64Array;
   readonly #estimates: Float64Array;
   readonly #warnings = new Set<string>();
 
   constructor(nodes: ScenarioNodes) {
     this.nodes = nodes;
+    this.#values = new Float64Array(nodes.count * nodes.markets.length);
     this.#estimates = new Float64Array(nodes.markets.length).fill(Number.NaN);
   }
 
@@ -111,7 +108,8 @@ export class NodeValues {
     return {
       count: this.nodes.count,
       set: (values, error) => {
-        this.#values[node] = Float64Array.from(values);
+        const nodes = this.#estimates.length;
+        for (let k = 0; k < values.length; k++) this.#values[k * nodes + node] = values[k];
         this.#estimates[node] = error;
       },
       warn: (text) => this.#warnings.add(text),

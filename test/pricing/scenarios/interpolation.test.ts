@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Random } from "../../../tools/properties/random.ts";
 import { JointInterpolation } from "../../../src/pricing/scenarios/interpolation.ts";
+import { ownSpots } from "../../../src/pricing/scenarios/spot-grid.ts";
 
 /** Random moves of some inputs under many scenarios. */
 const randomMoves = (random: Random, ranges: readonly number[], scenarios: number): readonly Float64Array[] =>
@@ -8,9 +9,12 @@ const randomMoves = (random: Random, ranges: readonly number[], scenarios: numbe
 
 function interpolate(moves: readonly Float64Array[], level: number, f: (at: readonly number[], k: number) => number) {
   const interpolation = new JointInterpolation(moves, level);
-  const columns = interpolation.nodes.map((at) => moves[0].map((_, k) => f(at, k)));
-  const read = interpolation.read(columns, new Float64Array(columns.length).fill(1e-14));
-  return { nodes: interpolation.nodes.length, ...read };
+  const { nodes } = interpolation;
+  const count = moves[0].length;
+  const columns = new Float64Array(count * nodes.length);
+  for (let k = 0; k < count; k++) nodes.forEach((at, node) => (columns[k * nodes.length + node] = f(at, k)));
+  const read = interpolation.read(columns, new Float64Array(nodes.length).fill(1e-14), ownSpots(count));
+  return { nodes: nodes.length, ...read };
 }
 
 describe("values under joint moves, interpolated from a few", () => {
