@@ -95,8 +95,18 @@ describe.skipIf(!hasBrowser())("the editor", () => {
       (JSON.parse((await saved(page, "Results as JSON")).toString()) as { results: unknown }).results;
     const [book0, results0] = [await bookNow(), await results()];
     await terms("Protective put");
+    const row = page.getByRole("row", { name: "Protective put" });
+    const shown = await row.innerText();
     await page.getByLabel("Strike, EUR", { exact: true }).fill("85");
     await idle();
+    // The table shows the edited trade, in words and in numbers.
+    expect(await row.innerText()).toContain("American put 85");
+    expect((await row.innerText()).replace(/put \d+/, "")).not.toBe(shown.replace(/put \d+/, ""));
+    const value = (await row.getByRole("gridcell").nth(5).innerText()).split("±")[0];
+    expect(await page.getByTestId("result").count()).toBe(0);
+    await page.getByRole("button", { name: "Result" }).click();
+    await page.getByTestId("result").waitFor();
+    expect(await page.getByTestId("result").locator("dd").first().innerText()).toContain(value.trim());
     await page.getByRole("button", { name: "Market" }).click();
     await page.getByRole("region", { name: "NORD" }).getByLabel(/^Spot/).fill("103");
     await idle();

@@ -163,6 +163,7 @@ interface CellProps {
 }
 
 function Cell({ column, row, decimals }: CellProps): VNode {
+  void version.value;
   const all = rows.value;
   const { key, isText } = column;
   if (isText === true) {
