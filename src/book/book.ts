@@ -184,7 +184,7 @@ export function readHeaderWith(value: unknown, fits: MarketFits | undefined): Bo
   const market =
     spec.reporting === undefined
       ? resolved
-      : { ...resolved, reporting: reportingMarket(spec.reporting, resolved, scenarios, pathOf) };
+      : { ...resolved, reporting: reportingMarket(spec.reporting, resolved, pathOf) };
   const method = accept(bookSchema.shape.method, value.method, inBook("method"));
   const seed = accept(bookSchema.shape.seed, value.seed, inBook("seed"));
   return {

@@ -6,7 +6,16 @@ export function convertedRow(
   { quantity, result, sensitivities }: TotalledRow,
   reporting: ReportingFigures,
 ): TotalledRow {
-  const { rate, value, theta, rho, errorEstimate, fxDelta, scenarioRates: rates } = reporting;
+  const {
+    rate,
+    value,
+    theta,
+    rho,
+    errorEstimate,
+    fxDelta,
+    scenarioRates: rates,
+    scenarioValueRates: named,
+  } = reporting;
   const times = (of: number | null, by: number = rate): number | null => (of === null ? null : by * of);
   const scenarios = result.scenarios?.map((cube, t) =>
     cube.map((plane, s) => plane.map((line) => line.map((one) => times(one, rates![t][s])))),
@@ -22,6 +31,12 @@ export function convertedRow(
       rho,
       errorEstimate,
       ...(scenarios === undefined ? {} : { scenarios }),
+      ...(named === undefined
+        ? {}
+        : {
+            scenarioValues: named.map((by, s) => times(result.scenarioValues![s], by)),
+            scenarioValueErrorEstimates: named.map((by, s) => times(result.scenarioValueErrorEstimates![s], by)),
+          }),
       ...(estimates === undefined ? {} : { scenarioErrorEstimates: estimates }),
     },
     sensitivities: sensitivities.map(([name, { delta, gamma, vega, cashDelta }]) => [

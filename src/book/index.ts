@@ -59,6 +59,14 @@ export {
   type TradeInput,
 } from "./schema/index.ts";
 export {
+  factorOfColumn,
+  numberOf,
+  readCsvRows,
+  readParquetRows,
+  scenariosOfRows,
+  type TableRows,
+} from "./scenario-rows.ts";
+export {
   columnOf,
   EVERY,
   FACTOR_KINDS,

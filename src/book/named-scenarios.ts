@@ -12,6 +12,7 @@ import {
   ScenarioTableBuilder,
 } from "./scenario-table.ts";
 import type { NamedScenariosSpec } from "./schema/index.ts";
+import type { Market } from "./types.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
 /** The names and the spots that scenarios of a market may move. */
@@ -23,11 +24,11 @@ export interface ScenarioMarket {
 }
 
 /** Returns what scenarios of a market may move. */
-export function scenarioMarket(market: ResolvedMarket): ScenarioMarket {
+export function scenarioMarket(market: Market | ResolvedMarket): ScenarioMarket {
   const { rates, underlyings, credit, exchangeRates = new Map<string, number>() } = market;
   const spots = [...underlyings.values()].filter(({ pair }) => pair === undefined).map(({ name }) => name);
   const issuers = (): readonly string[] => {
-    const { names, recoveries } = market.linear.value.curves;
+    const { names, recoveries } = "linear" in market ? market.linear.value.curves : { names: [], recoveries: [] };
     return [...credit.keys(), ...names.filter((_, c) => recoveries[c] !== undefined)];
   };
   return {

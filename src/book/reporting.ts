@@ -4,18 +4,14 @@ import { Curve } from "../market/linear/index.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
 import type { PathOf } from "./paths.ts";
-import type { RateStep, Reporting, ReportingMarket, Scenarios } from "./types.ts";
+import { EVERY } from "./scenario-table.ts";
+import type { RateStep, Reporting, ReportingMarket } from "./types.ts";
 
 /** Years over which the slopes of curves are taken, as linear trades take them. */
 const STEP = 1e-5;
 
 /** Returns the reporting currency of a market. @throws BookError for a currency that the market does not have */
-export function reportingMarket(
-  currency: string,
-  market: ResolvedMarket,
-  scenarios: Scenarios | undefined,
-  pathOf: PathOf,
-): ReportingMarket {
+export function reportingMarket(currency: string, market: ResolvedMarket, pathOf: PathOf): ReportingMarket {
   if (!market.rates.has(currency))
     throw new BookError(
       pathOf("reporting"),
@@ -29,7 +25,8 @@ export function reportingMarket(
         discounts[curve].logDiscount(time + lag) - discounts[curve].logDiscount(time);
       const carry = (time: number): number => Math.exp(until(base, time) - until(other, time));
       const growth = Math.log(carry(STEP) / carry(0)) / STEP;
-      return { pair, spot, power, carry: carry(0), growth, later: (scenarios?.time ?? []).map(carry) };
+      const [first, second] = [base, other].map((curve) => curves.owners[curve] ?? EVERY);
+      return { pair, spot, power, carry: carry(0), growth, carryAt: carry, base: first, quote: second, lag };
     });
   const pairs: Record<string, Reporting["pairs"][string]> = {};
   for (const [name, { base, quote: second, spot }] of market.pairs.value)

@@ -65,7 +65,10 @@ export const REPORTING_FIELDS = {
   currency: "text",
   rate: "number",
   ...NUMBER_FIELDS,
-} as const satisfies Record<Exclude<keyof ReportingFigures, "fxDelta" | "scenarioRates">, FieldType>;
+} as const satisfies Record<
+  Exclude<keyof ReportingFigures, "fxDelta" | "scenarioRates" | "scenarioValueRates">,
+  FieldType
+>;
 
 /** The fields of a result under scenarios: numbers in nested lists. */
 export const SCENARIO_FIELDS = ["scenarios", "scenarioErrorEstimates"] as const;

@@ -199,6 +199,8 @@ export interface ReportingFigures extends Pick<PricedTrade, "value" | "errorEsti
   readonly fxDelta: Readonly<Record<string, number | null>>;
   /** The rate in the scenarios, rates[time][spot]. */
   readonly scenarioRates?: readonly (readonly number[])[];
+  /** The rate under each named scenario. */
+  readonly scenarioValueRates?: readonly number[];
 }
 
 /**

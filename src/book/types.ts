@@ -290,8 +290,12 @@ export interface RateStep extends PairStep {
   readonly carry: number;
   /** The derivative of ln(carry) by the valuation time, per year. */
   readonly growth: number;
-  /** The carry at each time of the scenarios. */
-  readonly later: readonly number[];
+  /** Returns the carry at a later time in years. */
+  readonly carryAt: (years: number) => number;
+  /** The currencies whose rates make the carry, and the years until the spot date. */
+  readonly base: string;
+  readonly quote: string;
+  readonly lag: number;
 }
 
 /** How values in a trade's currency are converted to the reporting currency. */

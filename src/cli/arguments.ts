@@ -110,7 +110,7 @@ export function parseFraction(text: string): number {
   const [, number, percent] = /^(\d*\.?\d+(?:e-?\d+)?)(%?)$/i.exec(text) ?? [];
   const value = Number(number) / (percent === "%" ? 100 : 1);
   if (!(value > 0 && value <= 1))
-    throw new InvalidArgumentError("expected a share of the trades, such as 0.1% or 0.001.");
+    throw new InvalidArgumentError("expected a share from 0 to 1, such as 0.1% or 0.001.");
   return value;
 }
 

@@ -6,8 +6,17 @@ import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../output/formats/index.ts";
-import { parseAtLeastTwo, parseNames, parsePort, parsePositive, parseSeconds, parseWholeNumber } from "./arguments.ts";
+import {
+  parseAtLeastTwo,
+  parseFraction,
+  parseNames,
+  parsePort,
+  parsePositive,
+  parseSeconds,
+  parseWholeNumber,
+} from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
+import type { VarOptions } from "./commands/var.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT_STATUS, SIGNAL_STATUS, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import {
@@ -111,6 +120,7 @@ function describe(context: CommandContext): Command {
       writeErr: (text) => void context.terminal.stderr.write(text),
     });
   describePrice(program, context);
+  describeVar(program, context);
   describeExplain(program, context);
   addRunCommands(program, context);
   describeCalibrate(program, context);
@@ -155,6 +165,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
   const all = addStrictOption(
     addChunkOptions(addAccuracyOptions(addGreeksOption(addMethodOption(addFormatOptions(command))))),
   );
+  all.option("--scenarios <file>", SCENARIOS_HELP);
   all.option("--resume", "continue the run in parts that is in --output FOLDER/");
   all.option("--buckets <file>", "write risk by quote, node and pillar as well, a row for each: .csv or .parquet");
   all.option("--report <file>", "write a report on the results as well, one HTML file");
@@ -163,6 +174,32 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
     const options = { ...priceOptions(flags), method: flags.method, report: flags.report };
     done(await price(path, options, terminal, signal, engine));
   });
+}
+
+const SCENARIOS_HELP =
+  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
+
+function describeVar(program: Command, { terminal, signal, engine, done }: CommandContext): void {
+  const command = program
+    .command("var")
+    .description("value at risk and expected shortfall of a book by full revaluation, and the parts of its trades")
+    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .option("--scenarios <file>", SCENARIOS_HELP)
+    .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)
+    .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
+    .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
+    .option("--pnl <file>", "write the profits of each trade under all scenarios, PNL.parquet")
+    .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
+  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl"> & { readonly method?: MethodName };
+  addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
+    async (path: string, flags: Given) => {
+      const { valueAtRisk } = await import("./commands/var.ts");
+      const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
+      const { confidence, horizon, pnl } = flags;
+      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl }, terminal, signal, engine));
+    },
+  );
 }
 
 function describeExplain(program: Command, { terminal, signal, engine, done }: CommandContext): void {

@@ -139,6 +139,7 @@ export interface Flags {
   readonly map?: TableOptions["map"];
   readonly groupBy?: readonly string[];
   readonly buckets?: string;
+  readonly scenarios?: string;
   readonly resume?: true;
   readonly chunkTrades?: number;
   readonly chunkSeconds?: number;
@@ -204,6 +205,8 @@ export interface PriceOptions
   readonly chunkSeconds?: number | undefined;
   /** The path of a file for risk by bucket, CSV or Parquet by its name. */
   readonly buckets?: string | undefined;
+  /** The path of a table of named scenarios, in the place of those of the book. */
+  readonly scenarios?: string | undefined;
   /** The path of a report on the results. */
   readonly report?: string | undefined;
 }

@@ -21,3 +21,5 @@ export { rollForward } from "./terms.ts";
 /** @internal */
 export { impliedVolatilities, type ImpliedOptions, type ImpliedVolatility, type QuotedOption } from "./implied.ts";
 export * from "./explain/index.ts";
+/** @internal */
+export { type BookRisk, RiskCollector, type RiskPart } from "./risk/book-risk.ts";

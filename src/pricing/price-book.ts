@@ -5,7 +5,6 @@ import {
   type BookContext,
   type BookReport,
   type ParsedTrade,
-  type Scenarios,
   Totals,
   type TradeResult,
 } from "../book/index.ts";
@@ -184,7 +183,7 @@ export async function* priceTrades(
       const shared = pool?.priceScenarios({ ...own, ...job, named: job, precision }, signal);
       return shared === undefined ? here() : shared.then((cube) => cube ?? here());
     });
-    return inReportingCurrency(batch, named, scenarios);
+    return inReportingCurrency(batch, named, context);
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
@@ -224,11 +223,11 @@ export async function underScenarios(
 export async function inReportingCurrency(
   batch: readonly ParsedTrade[],
   results: TradeResult[],
-  scenarios: Scenarios | undefined,
+  context: Pick<BookContext, "scenarios" | "scenarioTable">,
 ): Promise<TradeResult[]> {
   if (!batch.some((parsed) => parsed.ok && parsed.reporting !== undefined)) return results;
   const { withReporting } = await import("./reporting.ts");
-  return withReporting(batch, results, scenarios);
+  return withReporting(batch, results, context);
 }
 
 /**

@@ -1,26 +1,31 @@
 /** Results in the reporting currency of their book, and their sensitivities to exchange rates. */
 import type {
   AnyTrade,
+  BookContext,
   ParsedTrade,
   PricedTrade,
   Reporting,
   ReportingFigures,
-  Scenarios,
+  ScenarioTable,
   TradeResult,
 } from "../book/index.ts";
+import { columnOf, type FactorKind } from "../book/index.ts";
 import { spotMoveOf } from "./columns/result-columns.ts";
 import { kindOf } from "./kinds.ts";
+
+/** The scenarios of a book. */
+type ScenariosOf = Pick<BookContext, "scenarios" | "scenarioTable">;
 
 /** Returns results with their numbers in the reporting currency, where their trades have one. */
 export function withReporting(
   batch: readonly ParsedTrade[],
   results: readonly TradeResult[],
-  scenarios: Scenarios | undefined,
+  context: ScenariosOf,
 ): TradeResult[] {
   return results.map((result, i) => {
     const parsed = batch[i];
     if (result.status !== "ok" || !parsed.ok || parsed.reporting === undefined) return result;
-    return { ...result, reporting: reportingOf(parsed.trade, result, parsed.reporting, scenarios) };
+    return { ...result, reporting: reportingOf(parsed.trade, result, parsed.reporting, context) };
   });
 }
 
@@ -28,7 +33,7 @@ function reportingOf(
   trade: AnyTrade,
   result: PricedTrade,
   reporting: Reporting,
-  scenarios: Scenarios | undefined,
+  { scenarios, scenarioTable }: ScenariosOf,
 ): ReportingFigures {
   const { currency, steps } = reporting;
   const rate = rateOf(
@@ -58,13 +63,43 @@ function reportingOf(
             scenarios.spot.map((move) =>
               rateOf(
                 reporting,
-                ({ later }) => later[t],
+                ({ carryAt }) => carryAt(scenarios.time[t]),
                 (pair) => spotMoveOf(move, pair),
               ),
             ),
           ),
         }),
+    ...(scenarioTable === undefined ? {} : { scenarioValueRates: ratesOf(reporting, scenarioTable) }),
   };
+}
+
+/** The rates of conversions under the named scenarios, each once for all trades that share it. */
+const known = new WeakMap<Reporting, { readonly table: ScenarioTable; readonly rates: readonly number[] }>();
+
+function ratesOf(reporting: Reporting, table: ScenarioTable): readonly number[] {
+  const found = known.get(reporting);
+  if (found?.table === table) return found.rates;
+  const rates = namedRates(reporting, table);
+  known.set(reporting, { table, rates });
+  return rates;
+}
+
+/** The rate under each named scenario. */
+function namedRates(reporting: Reporting, table: ScenarioTable): readonly number[] {
+  const column = (kind: FactorKind, of: string): Float64Array => columnOf(table, { kind, of });
+  const moved = reporting.steps.map(({ pair, base, quote }) => ({
+    spots: column("fx", pair),
+    base: column("rate", base),
+    quote: column("rate", quote),
+  }));
+  return table.names.map((_, s) =>
+    reporting.steps.reduce((rate, { spot, power, carryAt, lag }, k) => {
+      const { spots, base, quote } = moved[k];
+      // Until the spot date values are discounted at the rates of both currencies.
+      const carry = carryAt(table.years[s]) * Math.exp((base[s] - quote[s]) * lag);
+      return rate * (spot * (1 + spots[s]) * carry) ** power;
+    }, 1),
+  );
 }
 
 function rateOf(

@@ -55,7 +55,7 @@ const ranked: Ranks = {
   ],
   pricing: [
     ["*"],
-    ["explain"],
+    ["explain", "risk"],
     ["price-book.ts"],
     ["workers"],
     ["scenario-values.ts"],

@@ -37,11 +37,11 @@ export function longFileOf(
   [{ format }, ...others]: readonly Pick<Target, "format">[],
   options: PriceOptions,
 ): LongFile | undefined {
-  const { inputFormat, market, report, groupBy, keep, map, buckets } = options;
+  const { inputFormat, market, report, groupBy, keep, map, buckets, scenarios } = options;
   const input = inputFormat ?? formatOfName(path);
   if (path === "-" || market === "-" || input === undefined) return undefined;
-  if (!isText(format) || others.length > 0 || report !== undefined || groupBy !== undefined || buckets !== undefined)
-    return undefined;
+  const more = [report, groupBy, buckets, scenarios];
+  if (!isText(format) || others.length > 0 || more.some((one) => one !== undefined)) return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() !== true || stats.size < SHORT) return undefined;
   return new LongFile({ place: path, format: input, market, keep, map }, stats.size, options);

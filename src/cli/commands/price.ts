@@ -43,6 +43,7 @@ export async function price(
       );
     if (options.buckets !== undefined)
       throw new CliError("--buckets: not of a run in parts; write --output FILE, or --greeks buckets alone");
+    if (options.scenarios !== undefined) throw new CliError("--scenarios: not of a run in parts; write --output FILE");
     const { priceInChunks } = await import("./price-run.ts");
     return priceInChunks(path, folder, options, { terminal, signal, openEngine });
   }
@@ -64,7 +65,9 @@ export async function price(
   const request = { path, marketPath, keep, map, format: inputFormat, stdin: terminal.stdin, signal };
   const opened = await openInput(request);
   const trades = new PeekableTrades(opened.trades);
-  const input = { ...opened, trades };
+  const { scenarios: table } = options;
+  const named = table === undefined ? {} : { scenarioTable: await scenariosIn(table, opened) };
+  const input = { ...opened, trades, ...named };
   try {
     await using engine = await openEngine(options, async () => (await file?.work) ?? workOfInput(input, options));
     const files = await ResultFiles.open(targets, options, terminal.stdout);
@@ -78,6 +81,17 @@ export async function price(
     }
   } finally {
     input.close();
+  }
+}
+
+/** Reads the named scenarios of a file. @throws CliError; the input is then closed */
+async function scenariosIn(file: string, input: OpenInput): Promise<OpenInput["scenarioTable"]> {
+  try {
+    const { readScenarioFile } = await import("../scenario-file.ts");
+    return await readScenarioFile(file, input);
+  } catch (error) {
+    input.close();
+    throw error;
   }
 }
 

@@ -44,7 +44,7 @@ export class ChunkPricer implements Disposable {
         priceHere({ ...batch, setting: { ...settings, scenarios: undefined, engine, signal } }),
       ),
     );
-    const results = await inReportingCurrency(trades, named, scenarios);
+    const results = await inReportingCurrency(trades, named, this.#book);
     const totals = new Totals();
     const ids = new Uint32Array(2 * trades.length);
     const rows = results.map((result, i) => {

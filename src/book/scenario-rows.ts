@@ -1,0 +1,133 @@
+/** Reads named scenarios from the rows of a table: a row for each scenario, and a column for each factor. */
+import { BookError } from "../base/errors.ts";
+import { readCells } from "./csv.ts";
+import { didYouMean, quote, show } from "./names.ts";
+import { checkFactor, scenarioMarket, scenarioYears } from "./named-scenarios.ts";
+import {
+  FACTOR_KINDS,
+  type FactorKind,
+  type ScenarioFactor,
+  type ScenarioTable,
+  ScenarioTableBuilder,
+} from "./scenario-table.ts";
+import { flatten, isBlank, readLines } from "./text.ts";
+import { parseAsOf, parseTime, type TimeSpec } from "./time.ts";
+import type { Market } from "./types.ts";
+
+/** The columns of a table and the cells of its rows. */
+export interface TableRows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Reads the rows of a CSV table. @throws BookError for a row that is none, with its line */
+export async function readCsvRows(chunks: AsyncIterable<string>): Promise<TableRows> {
+  const all: (readonly string[])[] = [];
+  for await (const line of flatten(readLines(chunks))) {
+    if (isBlank(line)) continue;
+    const row = readCells(line);
+    if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
+    const expected = all[0]?.length ?? row.cells.length;
+    if (row.cells.length !== expected)
+      throw new BookError(
+        `line ${row.line}`,
+        `expected ${expected} cells, as in the first row, got ${row.cells.length}`,
+      );
+    all.push(row.cells.map((cell) => cell.trim()));
+  }
+  const [columns = [], ...rows] = all;
+  return { columns, rows };
+}
+
+/** Reads the rows of a Parquet table. @throws BookError for a file that is no Parquet */
+export async function readParquetRows(file: ArrayBuffer): Promise<TableRows> {
+  const [{ parquetMetadataAsync, parquetReadObjects }, { compressors }] = await Promise.all([
+    import("hyparquet"),
+    import("hyparquet-compressors"),
+  ]);
+  try {
+    const metadata = await parquetMetadataAsync(file);
+    const objects = await parquetReadObjects({ file, metadata, compressors });
+    const columns = Object.keys(objects[0] ?? {});
+    return { columns, rows: objects.map((row) => columns.map((name) => row[name])) };
+  } catch (cause) {
+    throw new BookError("", `not Parquet that can be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Returns the factor that a column has by its name, such as `spot.SAP`; undefined for another column. */
+export function factorOfColumn(column: string): ScenarioFactor | undefined {
+  const dot = column.indexOf(".");
+  const kind = column.slice(0, dot) as FactorKind;
+  const of = column.slice(dot + 1);
+  return dot > 0 && of !== "" && FACTOR_KINDS.includes(kind) ? { kind, of } : undefined;
+}
+
+/** The columns of a table of scenarios that are no factors. */
+const OTHERS = ["name", "time", "weight"];
+
+/**
+ * Converts the rows of a table to named scenarios. @throws BookError for columns that are no factors of the market,
+ * cells that are no numbers, and a table without names
+ */
+export function scenariosOfRows(
+  { columns, rows }: TableRows,
+  { asOf: written, market }: { readonly asOf: string; readonly market: Market },
+): ScenarioTable {
+  const asOf = parseAsOf(written)!;
+  const known = scenarioMarket(market);
+  const names = columns.indexOf("name");
+  if (names < 0 || rows.length === 0)
+    throw new BookError("the table", 'expected a row for each scenario, with a column "name"; see docs/risk.md');
+  const factors = columns.map((column) => {
+    const factor = factorOfColumn(column);
+    if (factor !== undefined) checkFactor(factor, known, `column ${quote(column)}`);
+    else if (!OTHERS.includes(column)) {
+      const forms = [...OTHERS, ...FACTOR_KINDS.map((kind) => `${kind}.${column.slice(column.indexOf(".") + 1)}`)];
+      const kinds = FACTOR_KINDS.map((kind) => `${kind}.NAME`).join(", ");
+      throw new BookError(
+        `column ${quote(column)}`,
+        `no factor${didYouMean(column, forms) || `; expected name, time, weight, or ${kinds}`}`,
+      );
+    }
+    return factor;
+  });
+  const builder = new ScenarioTableBuilder();
+  rows.forEach((cells, i) => {
+    const at = (column: string): string => `row ${i + 1}, column ${quote(column)}`;
+    const cell = (column: string): unknown => cells[columns.indexOf(column)];
+    const name = cells[names];
+    if (isEmpty(name)) throw new BookError(at("name"), "expected the name of the scenario");
+    const weight = isEmpty(cell("weight")) ? undefined : numberOf(cell("weight"), 0, at("weight"));
+    const time = timeOf(cell("time"), at("time"));
+    builder.begin(textOf(name), scenarioYears(time, asOf, at("time")), weight, at("name"));
+    factors.forEach((factor, c) => {
+      if (factor === undefined || isEmpty(cells[c])) return;
+      const isRelative = factor.kind === "spot" || factor.kind === "fx";
+      const by = numberOf(cells[c], isRelative ? -1 : -100, at(columns[c]));
+      if (isRelative && by === -1) throw new BookError(at(columns[c]), "expected a relative move above −1, got −1");
+      builder.move(factor.kind, factor.of, by);
+    });
+  });
+  return builder.table();
+}
+
+const isEmpty = (cell: unknown): boolean => cell === undefined || cell === null || cell === "";
+
+const textOf = (cell: unknown): string => (cell instanceof Date ? cell.toISOString().slice(0, 10) : String(cell));
+
+/** Returns the number in a cell. @throws BookError for one that is none, or below a minimum */
+export function numberOf(cell: unknown, least: number, place: string): number {
+  const value = typeof cell === "string" ? Number(cell) : typeof cell === "bigint" ? Number(cell) : cell;
+  if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
+  throw new BookError(place, `expected a number from ${least}, got ${show(cell)}`);
+}
+
+function timeOf(cell: unknown, place: string): TimeSpec | undefined {
+  if (isEmpty(cell)) return undefined;
+  const years = Number(cell);
+  if (Number.isFinite(years)) return { kind: "years", years };
+  const time = parseTime(textOf(cell));
+  if (time !== undefined) return time;
+  throw new BookError(place, `expected years, a tenor (1D) or a date, got ${show(cell)}`);
+}

@@ -1,0 +1,107 @@
+/** `feynkac var`: value at risk and expected shortfall of a book by full revaluation under named scenarios. */
+import type { ParsedTrade, ScenarioTable } from "../../book/index.ts";
+import type { RiskCollector } from "../../pricing/index.ts";
+import type { OpenEngine } from "../engine.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
+import { riskText } from "../format/risk.ts";
+import { openInput } from "../input.ts";
+import { type PriceOptions, pricingOptionsOf } from "../options.ts";
+import { outputToFile } from "../output.ts";
+import { ProgressBar } from "../progress.ts";
+import { readScenarioFile } from "../scenario-file.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** The options of the command `feynkac var`. */
+export interface VarOptions extends PriceOptions {
+  readonly confidence: number;
+  /** What the scenarios span, in words of the user. */
+  readonly horizon?: string | undefined;
+  /** The path of a table of scenarios, in the place of those of the book. */
+  readonly scenarios?: string | undefined;
+  /** The path of a Parquet file for the profits of each trade. */
+  readonly pnl?: string | undefined;
+}
+
+/**
+ * Runs `feynkac var`. @returns the exit status @throws CliError | BookError for a book or scenarios that cannot be used
+ */
+export async function valueAtRisk(
+  path: string,
+  options: VarOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  openEngine: OpenEngine,
+): Promise<number> {
+  const { market: marketPath, inputFormat, keep, map, confidence, horizon, groupBy = [] } = options;
+  const request = { path, marketPath, keep, map, format: inputFormat, stdin: terminal.stdin, signal };
+  const input = await openInput(request);
+  try {
+    const table =
+      options.scenarios === undefined ? input.scenarioTable : await readScenarioFile(options.scenarios, input);
+    if (table === undefined)
+      throw new CliError("value at risk needs scenarios: --scenarios FILE, or a list of scenarios in the book");
+    const { RiskCollector } = await import("../../pricing/index.ts");
+    const collector = new RiskCollector(table);
+    await using engine = await openEngine(options);
+    const context = { ...input, scenarios: undefined, scenarioTable: table };
+    const bar = new ProgressBar(terminal.stderr);
+    let failed = 0;
+    try {
+      const onProgress = ({
+        done,
+        total = input.total,
+      }: {
+        readonly done: number;
+        readonly total?: number | undefined;
+      }) => bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
+      const trades: AsyncIterable<ParsedTrade> = input.trades;
+      const run = { ...pricingOptionsOf(options), greeks: "none", precision: options.precision, signal, onProgress };
+      for await (const results of engine.priceTrades(trades, context, run as Parameters<typeof engine.priceTrades>[2]))
+        for (const result of results)
+          if (result.status === "ok") collector.add(result);
+          else failed++;
+    } finally {
+      bar.clear();
+    }
+    const risk = { ...collector.risk(confidence, ["underlying", ...groupBy]), failed, horizon };
+    if (options.pnl !== undefined) await writeProfits(options.pnl, collector, table, input.asOf);
+    const isJson = options.format === "json" || (options.format === undefined && isJsonName(options.outputs?.[0]));
+    const text = isJson ? `${JSON.stringify({ asOf: input.asOf, ...risk }, undefined, 2)}\n` : riskText(risk);
+    const file = options.outputs?.[0];
+    if (file === undefined || file === "-") terminal.stdout.write(text);
+    else {
+      const output = await outputToFile(file);
+      await output.write(text);
+      await output.commit();
+    }
+    return failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
+  } finally {
+    input.close();
+  }
+}
+
+const isJsonName = (name: string | undefined): boolean => name?.toLowerCase().endsWith(".json") === true;
+
+/** Writes the profits of each trade under all scenarios as Parquet, with the scenarios' names in its metadata. */
+async function writeProfits(
+  file: string,
+  { profits }: RiskCollector,
+  { names }: ScenarioTable,
+  asOf: string,
+): Promise<void> {
+  if (!file.toLowerCase().endsWith(".parquet")) throw new CliError(`--pnl: got ${file}, expected a name in .parquet`);
+  const { beginParquet } = await import("../../output/formats/index.ts");
+  type Row = (typeof profits)[number];
+  const table = await beginParquet<Row>(
+    [
+      { name: "id", type: "string", value: ({ id }) => id },
+      { name: "value", type: "number", value: ({ value }) => value },
+      { name: "pnl", type: "numbers", value: (row) => Array.from(row.profits) },
+    ],
+    { asOf, scenarioNames: names },
+  );
+  const output = await outputToFile(file);
+  await output.write(table.add(profits));
+  await output.write(table.end());
+  await output.commit();
+}

@@ -1,0 +1,60 @@
+/** Formats value at risk and expected shortfall as text. */
+import { decimalsFor, formatFixed } from "../../output/formats/index.ts";
+import type { BookRisk, RiskPart } from "../../pricing/index.ts";
+import { alignColumns, columnWidthsOf, escapeControls, type TextColumn } from "./columns.ts";
+
+/** The most parts of one kind that are shown. */
+const SHOWN = 10;
+
+/** Returns the risk of a book as tables: its numbers, the parts of groups and trades, and the worst scenarios. */
+export function riskText({
+  failed,
+  horizon,
+  ...risk
+}: BookRisk & { readonly failed: number; readonly horizon: string | undefined }): string {
+  const { currency, confidence, scenarios, trades, value, valueAtRisk, expectedShortfall, components, worst } = risk;
+  const decimals = decimalsFor([valueAtRisk.value, expectedShortfall.value], 7);
+  const number = (one: number): string => formatFixed(one, decimals);
+  const percent = Number((100 * confidence).toPrecision(6));
+  const over = horizon === undefined ? "" : ` over ${escapeControls(horizon)}`;
+  const head =
+    `${trades} trades worth ${number(value)} ${escapeControls(currency)}, ${scenarios} scenarios${over}` +
+    `${failed > 0 ? `; without ${failed} trades that have no value` : ""}\n`;
+  const measures = table(
+    [`${percent} %`, "loss", "error", "sampling"],
+    (
+      [
+        ["value at risk", valueAtRisk],
+        ["expected shortfall", expectedShortfall],
+      ] as const
+    ).map(([name, one]) => [name, ...[one.value, one.errorEstimate, one.samplingError].map(number)]),
+  );
+  const parts = [...Object.entries(components.groups), ["trade", components.trades] as const].map(([by, all]) =>
+    partsTable(by, all, number),
+  );
+  const tail = table(
+    ["scenario", "profit", "most by"],
+    worst.map(({ scenario, profit, drivers }) => [
+      `${scenario}${scenario === valueAtRisk.scenario ? " *" : ""}`,
+      number(profit),
+      drivers.map((one) => `${one.name} ${number(one.profit)}`).join(", "),
+    ]),
+  );
+  return [head, measures, ...parts, `${tail}* the scenario of the value at risk\n`].join("\n");
+}
+
+function partsTable(by: string, all: readonly RiskPart[], number: (one: number) => string): string {
+  const largest = all.toSorted((a, b) => b.expectedShortfall - a.expectedShortfall).slice(0, SHOWN);
+  const rows = largest.map(({ name, ...part }) => [
+    name,
+    ...[part.value, part.valueAtRisk, part.expectedShortfall].map(number),
+  ]);
+  const left = all.length - largest.length;
+  return table([by, "value", "of value at risk", "of shortfall"], rows) + (left > 0 ? `and ${left} more\n` : "");
+}
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = titles.map((title, i): TextColumn => ({ title, align: i === 0 ? "left" : "right" }));
+  const cells = rows.map((row) => row.map(escapeControls));
+  return `${alignColumns(columns, [titles, ...cells], columnWidthsOf(columns, cells, 80), 80).join("\n")}\n`;
+}

@@ -1,0 +1,92 @@
+/** The tail of a weighted distribution of profits: value at risk, expected shortfall, and the parts of both. */
+import { SpecError } from "../../base/errors.ts";
+
+/** A number, with the error that values have by discretisation, and the standard error that few scenarios leave. */
+export interface RiskNumber {
+  readonly value: number;
+  readonly errorEstimate: number;
+  readonly samplingError: number;
+}
+
+/** The scenarios of the tail. */
+export interface Tail {
+  /** The number of the scenario whose loss is the value at risk. */
+  readonly at: number;
+  /** The weights of the tail's scenarios by number, which sum to 1: the one at the edge has the rest. */
+  readonly weights: ReadonlyMap<number, number>;
+  /** All scenarios, the worst first. */
+  readonly order: readonly number[];
+}
+
+/** Cumulated weights are known to this. */
+const ROUNDING = 1e-12;
+
+/**
+ * Returns the tail of some profits. The losses have the empirical distribution of the weights wₛ, which sum to 1. Value
+ * at risk is its quantile without interpolation, the least loss l with P(loss ≤ l) ≥ c. Expected shortfall is the mean
+ * of all quantiles above c, in which the scenario at the edge counts with the rest of 1 − c (Acerbi and Tasche 2002).
+ * @throws SpecError for weights that sum to 0
+ */
+export function tailOf(profits: ArrayLike<number>, confidence: number, weights?: ArrayLike<number>): Tail {
+  const own = normalized(profits.length, weights);
+  const order = Array.from(profits, (_, s) => s).sort((a, b) => profits[a] - profits[b] || a - b);
+  const mass = 1 - confidence;
+  const shares = new Map<number, number>();
+  let before = 0;
+  let at = order[order.length - 1];
+  for (const s of order) {
+    const after = before + own[s];
+    const share = Math.min(after, mass) - before;
+    if (share > 0) shares.set(s, share / mass);
+    if (after > mass + ROUNDING) {
+      at = s;
+      break;
+    }
+    before = after;
+  }
+  return { at, weights: shares, order };
+}
+
+function normalized(count: number, weights: ArrayLike<number> | undefined): Float64Array {
+  const own = Float64Array.from({ length: count }, (_, s) => weights?.[s] ?? 1);
+  const total = own.reduce((sum, weight) => sum + weight, 0);
+  if (!(total > 0)) throw new SpecError("the weights of scenarios: expected some above 0");
+  return own.map((weight) => weight / total);
+}
+
+/** Returns the loss of a part of a book at the scenario of the value at risk. The losses of all parts sum to it. */
+export const lossAt = ({ at }: Tail, profits: ArrayLike<number>): number => 0 - profits[at];
+
+/** Returns the mean loss of a part of a book in the tail. Those of all parts sum to the expected shortfall (Euler). */
+export function meanLoss({ weights }: Tail, profits: ArrayLike<number>): number {
+  let sum = 0;
+  for (const [s, weight] of weights) sum -= weight * profits[s];
+  return sum;
+}
+
+/**
+ * Returns the standard errors that the number of scenarios leaves. That of value at risk is half of the distance of the
+ * quantiles one standard deviation of the tail's mass above and below. That of expected shortfall is by the variance of
+ * the mean over the tail, with the value at risk as if it were known.
+ */
+export function samplingErrors(
+  profits: ArrayLike<number>,
+  confidence: number,
+  weights?: ArrayLike<number>,
+): { readonly valueAtRisk: number; readonly expectedShortfall: number } {
+  const own = normalized(profits.length, weights);
+  const size = 1 / own.reduce((sum, weight) => sum + weight * weight, 0);
+  const deviation = Math.sqrt((confidence * (1 - confidence)) / size);
+  const within = (level: number): number => Math.min(Math.max(level, 0), 1 - 1 / (2 * size));
+  const [low, high] = [confidence - deviation, confidence + deviation].map((level) =>
+    lossAt(tailOf(profits, within(level), weights), profits),
+  );
+  const quantile = lossAt(tailOf(profits, confidence, weights), profits);
+  const excess = own.map((weight, s) => weight * Math.max(-profits[s] - quantile, 0));
+  const mean = excess.reduce((sum, one) => sum + one, 0);
+  const square = own.reduce((sum, weight, s) => sum + weight * Math.max(-profits[s] - quantile, 0) ** 2, 0);
+  return {
+    valueAtRisk: (high - low) / 2,
+    expectedShortfall: Math.sqrt(Math.max(square - mean * mean, 0) / size) / (1 - confidence),
+  };
+}

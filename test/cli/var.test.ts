@@ -1,0 +1,137 @@
+/** `feynkac var` and tables of scenarios: measures of a book, their parts, and the profits that they are made of. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parquetReadObjects } from "hyparquet";
+import { afterAll, describe, expect, test } from "vitest";
+import { readBook } from "../../src/book/index.ts";
+import { openEngine } from "../../src/cli/engine.ts";
+import { main } from "../../src/cli/main.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { type BookRisk, priceBook } from "../../src/pricing/index.ts";
+import { lossAt, meanLoss, samplingErrors, tailOf } from "../../src/pricing/risk/tail.ts";
+import { kept } from "./in-process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "feynkac-var-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+
+const market = {
+  reporting: "EUR",
+  rates: { EUR: 0.02, USD: 0.04 },
+  fx: { EURUSD: { rate: 1.1, date: "2026-11-24" } },
+  underlyings: {
+    SAP: { spot: 100, currency: "EUR", volatility: 0.2 },
+    IBM: { spot: 250, currency: "USD", volatility: 0.3 },
+  },
+};
+const trades = [
+  { id: "1", underlying: "SAP", payoff: "put", strike: 95, expiry: 1, quantity: -10, tags: { desk: "A" } },
+  { id: "2", underlying: "IBM", payoff: "call", strike: 260, expiry: 0.5, quantity: 3, tags: { desk: "B" } },
+  { id: "3", underlying: "IBM", forward: 255, expiry: 0.5, quantity: 2, tags: { desk: "A" } },
+];
+const MOVES = Array.from({ length: 40 }, (_, s) => ({
+  sap: Number((0.1 * Math.sin(7 * s + 1)).toFixed(6)),
+  ibm: Number((0.12 * Math.cos(5 * s)).toFixed(6)),
+  fx: Number((0.03 * Math.sin(3 * s)).toFixed(6)),
+  rate: Number((0.002 * Math.cos(11 * s)).toFixed(6)),
+}));
+const book = at("book.json");
+writeFileSync(book, JSON.stringify({ asOf: "2026-11-20", market, trades }));
+const table = at("scenarios.csv");
+const rows = MOVES.map(({ sap, ibm, fx, rate }, s) => `S${s},${sap},${ibm},${fx},${rate}`);
+writeFileSync(table, `name,spot.SAP,spot.IBM,fx.EURUSD,rate.USD\n${rows.join("\n")}\n`);
+
+async function feynkac(...args: readonly string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const { terminal, stdout, stderr } = kept();
+  const status = await main(args, terminal, new AbortController().signal, openEngine);
+  return { status, stdout: stdout(), stderr: stderr() };
+}
+
+/** The value of each trade in euros, in a market that has moved. */
+async function valuesAt({ sap, ibm, fx, rate }: (typeof MOVES)[number]): Promise<readonly number[]> {
+  using device = createCpuDevice({ threads: 1 });
+  const moved = {
+    ...market,
+    rates: { EUR: 0.02, USD: 0.04 + rate },
+    fx: { EURUSD: { rate: 1.1 * (1 + fx), date: "2026-11-24" } },
+    underlyings: {
+      SAP: { ...market.underlyings.SAP, spot: 100 * (1 + sap) },
+      IBM: { ...market.underlyings.IBM, spot: 250 * (1 + ibm) },
+    },
+  };
+  const { results } = await priceBook(readBook({ asOf: "2026-11-20", market: moved, trades }), { device });
+  return results.map((result, i) => {
+    if (result.status === "error") throw new Error(result.error.message);
+    return trades[i].quantity * result.reporting!.value;
+  });
+}
+
+test(
+  "has the measures and parts of the profits of moved books, in the reporting currency",
+  { timeout: 60_000 },
+  async () => {
+    const pnl = at("pnl.parquet");
+    const options = ["--scenarios", table, "--confidence", "0.9", "--group-by", "desk", "--pnl", pnl];
+    const { status, stdout, stderr } = await feynkac("var", book, ...options, "--threads", "1", "--format", "json");
+    expect(stderr).not.toContain("rror");
+    expect(status).toBe(0);
+    const risk = JSON.parse(stdout) as BookRisk;
+    const today = await valuesAt({ sap: 0, ibm: 0, fx: 0, rate: 0 });
+    const profits: number[][] = [];
+    for (const moves of MOVES) profits.push((await valuesAt(moves)).map((value, i) => value - today[i]));
+    const total = profits.map((own) => own.reduce((sum, one) => sum + one, 0));
+    const losses = total.map((one) => -one).sort((a, b) => b - a);
+    // Of 40 scenarios the tail of a tenth has four; the fifth is the least loss with nine tenths at or below it.
+    expect(risk.valueAtRisk.value).toBeCloseTo(losses[4], 6);
+    expect(risk.expectedShortfall.value).toBeCloseTo((losses[0] + losses[1] + losses[2] + losses[3]) / 4, 6);
+    const stored = await parquetReadObjects({ file: new Uint8Array(readFileSync(pnl)).buffer });
+    stored.forEach((row, i) => (row["pnl"] as number[]).forEach((one, s) => expect(one).toBeCloseTo(profits[s][i], 6)));
+    for (const parts of [risk.components.trades, ...Object.values(risk.components.groups)])
+      for (const measure of ["valueAtRisk", "expectedShortfall"] as const) {
+        const sum = parts.reduce((all, part) => all + part[measure], 0);
+        expect(sum).toBeCloseTo(risk[measure].value, 8);
+      }
+    expect(Object.keys(risk.components.groups)).toEqual(["underlying", "desk"]);
+    expect(risk.worst[0].profit).toBeCloseTo(-losses[0], 6);
+    const text = await feynkac("var", book, ...options.slice(0, 4), "--threads", "1", "--horizon", "1d");
+    expect(text.stdout).toContain("over 1d");
+    expect(text.stdout).toContain(risk.valueAtRisk.scenario);
+  },
+);
+
+describe("the tail of a weighted distribution", () => {
+  test("has a quantile without interpolation, and the mean beyond it", () => {
+    const profits = [-5, 3, -1, -9, 2];
+    const weights = [1, 1, 1, 0.5, 1.5];
+    const tail = tailOf(profits, 0.75, weights);
+    // A quarter of the weight 5 is 1.25: all 0.5 of the worst, and 0.75 of the next.
+    expect(lossAt(tail, profits)).toBe(5);
+    expect(meanLoss(tail, profits)).toBeCloseTo((0.5 * 9 + 0.75 * 5) / 1.25, 12);
+    expect(lossAt(tailOf([-1, -2, -3, -4], 0.75), [-1, -2, -3, -4])).toBe(3);
+    expect(() => tailOf(profits, 0.75, [0, 0, 0, 0, 0])).toThrow("expected some above 0");
+  });
+
+  test("has the sampling error of a normal distribution's quantile", () => {
+    // Quantiles of the logistic distribution; the error of its quantile at p is √(p(1 − p)/n)/f, f = p(1 − p).
+    const count = 4000;
+    const profits = Array.from({ length: count }, (_, s) => Math.log((s + 0.5) / (count - s - 0.5)));
+    const { valueAtRisk } = samplingErrors(profits, 0.9);
+    expect(valueAtRisk / (Math.sqrt(0.09 / count) / 0.09)).toBeCloseTo(1, 1);
+  });
+});
+
+describe("a table of scenarios that cannot be used names its place", () => {
+  test.each([
+    ["name,spot.SAQ\nA,0.1\n", 'column "spot.SAQ": no spot of "SAQ" (did you mean "SAP"?)'],
+    ["name,spott.SAP\nA,0.1\n", 'column "spott.SAP": no factor (did you mean "spot.SAP"?)'],
+    ["name,spot.SAP\nA,x\n", 'row 1, column "spot.SAP": expected a number from -1, got "x"'],
+    ["spot.SAP\n0.1\n", 'the table: expected a row for each scenario, with a column "name"'],
+    ["name,spot.SAP\nA\n", "line 2: expected 2 cells"],
+  ])("%j", async (text, message) => {
+    const file = at("bad.csv");
+    writeFileSync(file, text);
+    const { status, stderr } = await feynkac("price", book, "--scenarios", file, "--threads", "1");
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`${file}: ${message}`) as string]);
+  });
+});
