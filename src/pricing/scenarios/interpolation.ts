@@ -15,7 +15,13 @@ export interface JointValues {
  * Where early exercise begins, the second derivative jumps, a level divides errors by 4 or less, and the correction of
  * a value may be 0 by chance.
  */
-const OF_LARGEST = 0.2;
+const OF_LARGEST = 0.5;
+
+/**
+ * The fifth difference of six points, as a part of a jump between the two in the middle: polynomials of degree 3 and 5
+ * are both half of it there, so that their difference does not see it.
+ */
+const JUMP = [-1, 5, -10, 10, -5, 1].map((weight) => weight / 6);
 
 /**
  * The moves under which a trade is priced, and the values under all scenarios made from these.
@@ -102,23 +108,28 @@ export class JointInterpolation {
     const { points } = spots;
     const [own, at] = [k * nodes, spots.first[k] * nodes];
     const [weights, correction] = [this.#weights, this.#correction];
-    let [value, corrected, beside, error] = [0, 0, 0, 0];
+    let [value, corrected, beside, jump, error, least] = [0, 0, 0, 0, 0, Number.POSITIVE_INFINITY];
     for (let i = 0; i < points; i++) {
       const from = at + i * nodes;
       let [sum, change] = [0, 0];
       for (let node = 0; node < nodes; node++) {
-        sum += weights[own + node] * values[from + node];
-        change += correction[own + node] * values[from + node];
+        const one = values[from + node];
+        sum += weights[own + node] * one;
+        change += correction[own + node] * one;
+        if (one < least) least = one;
       }
       const weight = spots.weights[k * points + i];
       value += weight * sum;
       corrected += weight * change;
       beside += spots.missed[k * points + i] * sum;
+      if (points === JUMP.length) jump += JUMP[i] * sum;
     }
     for (let node = 0; node < nodes; node++) error += Math.abs(weights[own + node]) * estimates[node];
-    made.values[k] = value;
+    // What is nowhere below 0 at nodes is so in between.
+    const below = least >= 0 ? Math.max(-value, 0) : 0;
+    made.values[k] = value + below;
     made.errors[k] = error;
-    made.missed[k] = Math.abs(corrected) + Math.abs(beside);
+    made.missed[k] = Math.abs(corrected) + Math.max(Math.abs(beside), Math.abs(jump)) + below;
     return Math.abs(corrected);
   }
 }

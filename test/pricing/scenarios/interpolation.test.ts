@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Random } from "../../../tools/properties/random.ts";
 import { JointInterpolation } from "../../../src/pricing/scenarios/interpolation.ts";
-import { ownSpots } from "../../../src/pricing/scenarios/spot-grid.ts";
+import { ownSpots, spotGrid } from "../../../src/pricing/scenarios/spot-grid.ts";
 
 /** Random moves of some inputs under many scenarios. */
 const randomMoves = (random: Random, ranges: readonly number[], scenarios: number): readonly Float64Array[] =>
@@ -70,5 +70,46 @@ describe("values under joint moves, interpolated from a few", () => {
       }
     }
     expect(covered / all).toBeGreaterThan(0.98);
+  });
+
+  it("covers its error for digitals where volatilities move by multiples of themselves, none negative", () => {
+    const random = new Random(6);
+    let [covered, used] = [0, 0];
+    for (let n = 0; n < 100; n++) {
+      const moves = [0.15, 0.02].map((size) => Float64Array.from({ length: 100 }, () => size * random.normal()));
+      const [own, distance] = [random.uniform(0.1, 0.4), random.uniform(-0.3, 0.3)];
+      // A logistic function in the place of the normal one.
+      const f = ([volatility, rate]: readonly number[], k: number): number =>
+        10 / (1 + Math.exp((-1.7 * (distance + rate + 6e-4 * (k - 50))) / Math.max(own + volatility, 1e-6)));
+      const { values, missed } = interpolate(moves, 2, f);
+      values.forEach((value, k) => {
+        expect(value).toBeGreaterThanOrEqual(0);
+        if (missed[k] > 0.3) return;
+        used++;
+        const exact = f(
+          moves.map((input) => input[k]),
+          k,
+        );
+        if (Math.abs(value - exact) <= missed[k]) covered++;
+      });
+    }
+    expect(used).toBeGreaterThan(500);
+    expect(covered / used).toBeGreaterThan(0.98);
+  });
+
+  it("tells what values on a grid of spots may be off by, on both sides of a jump too", () => {
+    const random = new Random(7);
+    for (let n = 0; n < 50; n++) {
+      const given = Float64Array.from({ length: 300 }, () => random.uniform(-0.1, 0.1));
+      const [level, size, slope] = [random.uniform(-0.09, 0.09), random.normal(), random.normal()];
+      const f = (move: number): number => 2 + (move > level ? size : 0) + slope * Math.exp(move);
+      const grid = spotGrid(given)!;
+      // One node, at which nothing but the spot moves.
+      const interpolation = new JointInterpolation([new Float64Array(given.length)], 1);
+      const { values, missed } = interpolation.read(grid.moves.map(f), new Float64Array(1), grid);
+      given.forEach((move, k) => expect(Math.abs(values[k] - f(move))).toBeLessThanOrEqual(missed[k] + 1e-12));
+      const far = missed.filter((_, k) => Math.abs(given[k] - level) > 0.02);
+      expect(far.reduce((a, b) => Math.max(a, b))).toBeLessThan(1e-6);
+    }
   });
 });
