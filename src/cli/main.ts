@@ -182,7 +182,7 @@ const SCENARIOS_HELP =
 function describeVar(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program
     .command("var")
-    .description("value at risk and expected shortfall of a book by full revaluation, and the parts of its trades")
+    .description("value at risk and expected shortfall of a book under scenarios, and the parts of its trades")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--scenarios <file>", SCENARIOS_HELP)
