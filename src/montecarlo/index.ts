@@ -37,7 +37,7 @@ export {
   type TypedScript,
 } from "../market/scripts/index.ts";
 /** @internal */
-export { afterDate, type KnownDate, scripted, type ScriptedSettings } from "./products/scripted.ts";
+export { afterDate, type KnownDate, scripted, type ScriptedSettings, scriptUpdate } from "./products/scripted.ts";
 export { lookback, type LookbackSettings } from "./products/lookback.ts";
 export {
   basket,

@@ -29,7 +29,7 @@ type Ranks = Readonly<Record<string, readonly (readonly string[])[]>>;
 const parted: Ranks = {
   service: [["cluster", "http"], ["pipeline"], ["runs", "monitoring"]],
   output: [["report"], ["formats"], ["charts"]],
-  pde: [["sparsegrid", "convertible", "short-rates"], ["fdm"]],
+  pde: [["sparsegrid", "convertible", "short-rates", "scripts"], ["fdm"]],
   quadrature: [["integral", "quantization", "rates"]],
   numerics: [["random"], ["linalg"]],
   market: [["*", "models", "products", "scripts"], ["linear"], ["conventions"]],

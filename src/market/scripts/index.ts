@@ -13,5 +13,6 @@ export {
 export type { PaySite, ScriptMistake } from "./scope.ts";
 export { dateText } from "./emit.ts";
 export type { Conversion, PaidRate } from "./scope.ts";
+export { type Expression, partsOf, type Statement } from "./tree.ts";
 export { type EventWords, script, type TypedScript } from "./typed.ts";
 export { library } from "./library/index.ts";

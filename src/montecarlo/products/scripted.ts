@@ -97,6 +97,9 @@ const scriptFunctions = memoize(
   ({ key }) => key,
 );
 
+/** Returns the function that runs a date of a program, the same for equal programs. */
+export const scriptUpdate = (program: Program) => scriptFunctions(program).update;
+
 const updateFunction = (program: Program) =>
   functionFromSource<typeof productParams.update, void>({
     name: "scriptUpdate",
