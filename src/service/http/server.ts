@@ -351,7 +351,7 @@ async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "d
   yield format.end(sums.end());
   if (form !== "lines and summary") return;
   const columns = parquetColumns(start).map((column) => column.name);
-  yield `${JSON.stringify({ summary: { ...aboutResults(start), columns, ...sums.end() } })}\n`;
+  yield `${JSON.stringify({ summary: { ...about, ...aboutResults(start), columns, ...sums.end() } })}\n`;
 }
 
 function drained({ raw }: FastifyReply, signal: AbortSignal): Promise<void> {
