@@ -331,7 +331,7 @@ describe("a curve without volatility", () => {
 
 it("a currency beside an underlying is refused with what to write instead", async () => {
   const quanto = { underlying: "A", payoff: "call", strike: 100, expiry: 1 };
-  await expect(price(0.02, [quanto])).rejects.toThrow(/leave "currency" out: payment in another currency/);
+  await expect(price(0.02, [quanto])).rejects.toThrow(/leave "currency" out, and write "quanto" or "composite"/);
   // What to write instead of a swap is one: 5 coupons against the floating rate.
   const leg = { start: 0, end: 5, frequency: 1, notional: 1 };
   const [cap, floor] = await price(0.03, [
