@@ -2,6 +2,7 @@
 import { sensitivityBy } from "../../../base/differences.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Device } from "../../../device/index.ts";
+import type { Precision } from "../../../kernel/index.ts";
 import { discountFactor, integratedVariance } from "../../../market/index.ts";
 import { volatilityAt } from "../../../pde/fdm/index.ts";
 import {
@@ -16,7 +17,7 @@ import {
 import { WARNING } from "../../columns/result-columns.ts";
 import { bumpsOnGrids } from "../../plan/bump-sizes.ts";
 import { DELTA, differencesOf, GAMMA, THETA } from "../../plan/differences.ts";
-import { TARGET_ERRORS } from "../../plan/method.ts";
+import { roundingError, TARGET_ERRORS } from "../../plan/method.ts";
 import {
   type Estimate,
   type Estimator,
@@ -152,7 +153,7 @@ export function backwardsOn(device: Device, isOpen: boolean): Estimator<ScriptEs
       const none = { value: Number.NaN, first: Number.NaN, second: Number.NaN };
       for (const request of requests) {
         const points = request.spots.map(() => none);
-        request.estimate = estimateOf(request, [points, points, points]);
+        request.estimate = estimateOf(request, [points, points, points], settings.precision);
       }
     }
   };
@@ -180,7 +181,7 @@ export function backwardsOn(device: Device, isOpen: boolean): Estimator<ScriptEs
           `script "${scriptOf(first.terms).program.name}": its states have values that finite differences did not ` +
             'find; use method "montecarlo"',
         );
-      request.estimate = estimateOf(request, own);
+      request.estimate = estimateOf(request, own, settings.precision);
     });
   };
   return {
@@ -242,7 +243,11 @@ export function backwardsOn(device: Device, isOpen: boolean): Estimator<ScriptEs
 }
 
 /** The values at all spots; owed payments are added. */
-function estimateOf({ terms, spots }: ScriptRequest, solved: ScriptEstimate["solved"]): ScriptEstimate {
+function estimateOf(
+  { terms, spots }: ScriptRequest,
+  solved: ScriptEstimate["solved"],
+  precision: Precision,
+): ScriptEstimate {
   const due = scriptOf(terms).owed.reduce(
     (sum, { time, amount }) => sum + amount * discountFactor(terms.rates, Math.max(time, 0)),
     0,
@@ -252,7 +257,7 @@ function estimateOf({ terms, spots }: ScriptRequest, solved: ScriptEstimate["sol
   return {
     solved: withDue,
     values: values.map(({ value }) => value),
-    errors: values.map(({ error }) => error),
+    errors: values.map(({ value, error }, k) => error + roundingError(precision, spots[k][0], value)),
     method: "fdm",
   };
 }
