@@ -16,7 +16,7 @@ import {
 } from "../../../pde/scripts/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { bumpsOnGrids } from "../../plan/bump-sizes.ts";
-import { DELTA, differencesOf, GAMMA, THETA } from "../../plan/differences.ts";
+import { DELTA, differencesOf, GAMMA, RHO, THETA, VEGA } from "../../plan/differences.ts";
 import { roundingError, TARGET_ERRORS } from "../../plan/method.ts";
 import {
   type Estimate,
@@ -237,7 +237,13 @@ export function backwardsOn(device: Device, isOpen: boolean): Estimator<ScriptEs
           );
         return own;
       });
-      return new Map(Array.from(found[0].keys(), (name) => [name, extrapolated(found.map((own) => own.get(name)!))]));
+      const beside = sensitivityErrors(today, all[0].errors[0]);
+      return new Map(
+        Array.from(found[0].keys(), (name) => {
+          const { value, error } = extrapolated(found.map((own) => own.get(name)!));
+          return [name, { value, error: error + (beside.get(name) ?? 0) }];
+        }),
+      );
     },
   };
 }
@@ -260,6 +266,25 @@ function estimateOf(
     errors: values.map(({ value, error }, k) => error + roundingError(precision, spots[k][0], value)),
     method: "fdm",
   };
+}
+
+/**
+ * What the error of a value may be in its sensitivities, beside what resolutions tell of these, which may agree by
+ * chance: the value's error over the width in which values change much, half a deviation of the spot, or what of the
+ * volatility and of the rates makes as much.
+ */
+function sensitivityErrors({ terms, spots: [[spot]] }: ScriptRequest, error: number): ReadonlyMap<string, number> {
+  const { deviation, sigma } = problemOf(terms);
+  const whole = Math.max(deviation(terms.expiry), 1e-3);
+  const width = spot * Math.min(0.5 * whole, 1);
+  const gamma = error / width ** 2;
+  return new Map([
+    [DELTA(0), error / width],
+    [GAMMA(0), gamma],
+    [THETA, Math.abs(terms.rates.values[0]) * error + 0.5 * (sigma(spot, 0) * spot) ** 2 * gamma],
+    [VEGA(0), (error * Math.sqrt(terms.expiry)) / (0.5 * whole)],
+    [RHO, (error * terms.expiry) / (0.5 * whole)],
+  ]);
 }
 
 /** Delta, gamma and theta of a point. */
