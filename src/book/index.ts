@@ -58,14 +58,8 @@ export {
   type ScenariosInput,
   type TradeInput,
 } from "./schema/index.ts";
-export {
-  factorOfColumn,
-  numberOf,
-  readCsvRows,
-  readParquetRows,
-  scenariosOfRows,
-  type TableRows,
-} from "./scenario-rows.ts";
+export { type HistoryOptions, scenariosOfHistory } from "./scenario-history.ts";
+export { readCsvRows, readParquetRows, scenariosOfRows, type TableRows } from "./scenario-rows.ts";
 export {
   columnOf,
   EVERY,

@@ -6,6 +6,7 @@ import { checkFactor, scenarioMarket, scenarioYears } from "./named-scenarios.ts
 import {
   FACTOR_KINDS,
   type FactorKind,
+  isRelative,
   type ScenarioFactor,
   type ScenarioTable,
   ScenarioTableBuilder,
@@ -56,11 +57,26 @@ export async function readParquetRows(file: ArrayBuffer): Promise<TableRows> {
 }
 
 /** Returns the factor that a column has by its name, such as `spot.SAP`; undefined for another column. */
-export function factorOfColumn(column: string): ScenarioFactor | undefined {
+function factorOfColumn(column: string): ScenarioFactor | undefined {
   const dot = column.indexOf(".");
   const kind = column.slice(0, dot) as FactorKind;
   const of = column.slice(dot + 1);
   return dot > 0 && of !== "" && FACTOR_KINDS.includes(kind) ? { kind, of } : undefined;
+}
+
+/**
+ * Returns the factor that a column has; undefined for one of some `others`. @throws BookError for a column that is
+ * neither
+ */
+export function columnFactor(column: string, others: readonly string[]): ScenarioFactor | undefined {
+  const factor = factorOfColumn(column);
+  if (factor !== undefined || others.includes(column)) return factor;
+  const forms = [...others, ...FACTOR_KINDS.map((kind) => `${kind}.${column.slice(column.indexOf(".") + 1)}`)];
+  const kinds = FACTOR_KINDS.map((kind) => `${kind}.NAME`).join(", ");
+  throw new BookError(
+    `column ${quote(column)}`,
+    `no factor${didYouMean(column, forms) || `; expected ${others.join(", ")}, or ${kinds}`}`,
+  );
 }
 
 /** The columns of a table of scenarios that are no factors. */
@@ -80,16 +96,8 @@ export function scenariosOfRows(
   if (names < 0 || rows.length === 0)
     throw new BookError("the table", 'expected a row for each scenario, with a column "name"; see docs/risk.md');
   const factors = columns.map((column) => {
-    const factor = factorOfColumn(column);
+    const factor = columnFactor(column, OTHERS);
     if (factor !== undefined) checkFactor(factor, known, `column ${quote(column)}`);
-    else if (!OTHERS.includes(column)) {
-      const forms = [...OTHERS, ...FACTOR_KINDS.map((kind) => `${kind}.${column.slice(column.indexOf(".") + 1)}`)];
-      const kinds = FACTOR_KINDS.map((kind) => `${kind}.NAME`).join(", ");
-      throw new BookError(
-        `column ${quote(column)}`,
-        `no factor${didYouMean(column, forms) || `; expected name, time, weight, or ${kinds}`}`,
-      );
-    }
     return factor;
   });
   const builder = new ScenarioTableBuilder();
@@ -103,9 +111,9 @@ export function scenariosOfRows(
     builder.begin(textOf(name), scenarioYears(time, asOf, at("time")), weight, at("name"));
     factors.forEach((factor, c) => {
       if (factor === undefined || isEmpty(cells[c])) return;
-      const isRelative = factor.kind === "spot" || factor.kind === "fx";
-      const by = numberOf(cells[c], isRelative ? -1 : -100, at(columns[c]));
-      if (isRelative && by === -1) throw new BookError(at(columns[c]), "expected a relative move above −1, got −1");
+      const isPart = isRelative(factor.kind);
+      const by = numberOf(cells[c], isPart ? -1 : -100, at(columns[c]));
+      if (isPart && by === -1) throw new BookError(at(columns[c]), "expected a relative move above −1, got −1");
       builder.move(factor.kind, factor.of, by);
     });
   });
@@ -117,7 +125,7 @@ const isEmpty = (cell: unknown): boolean => cell === undefined || cell === null 
 const textOf = (cell: unknown): string => (cell instanceof Date ? cell.toISOString().slice(0, 10) : String(cell));
 
 /** Returns the number in a cell. @throws BookError for one that is none, or below a minimum */
-export function numberOf(cell: unknown, least: number, place: string): number {
+function numberOf(cell: unknown, least: number, place: string): number {
   const value = typeof cell === "string" ? Number(cell) : typeof cell === "bigint" ? Number(cell) : cell;
   if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
   throw new BookError(place, `expected a number from ${least}, got ${show(cell)}`);

@@ -7,6 +7,9 @@ export const FACTOR_KINDS = ["spot", "volatility", "rate", "dividend", "fx", "cr
 /** The kind of a factor: its moves are relative for spots and exchange rates, absolute for all others. */
 export type FactorKind = (typeof FACTOR_KINDS)[number];
 
+/** Tells whether moves of a kind are parts of today's level. */
+export const isRelative = (kind: FactorKind): boolean => kind === "spot" || kind === "fx";
+
 /** The name that stands for every factor of a kind. */
 export const EVERY = "*";
 

@@ -114,6 +114,13 @@ export function parseFraction(text: string): number {
   return value;
 }
 
+/** Parses a command-line argument that is a number of days, such as `10d`. */
+export function parseHorizon(text: string): number {
+  const days = Number(/^(\d+)d$/i.exec(text)?.[1]);
+  if (days >= 1 && days <= 1000) return days;
+  throw new InvalidArgumentError("expected business days from 1d to 1000d.");
+}
+
 /** Parses a command-line argument that is a port number. */
 export function parsePort(text: string): number {
   const value = Number(text);

@@ -6,22 +6,14 @@ import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../output/formats/index.ts";
-import {
-  parseAtLeastTwo,
-  parseFraction,
-  parseNames,
-  parsePort,
-  parsePositive,
-  parseSeconds,
-  parseWholeNumber,
-} from "./arguments.ts";
+import { parseAtLeastTwo, parseNames, parsePort, parsePositive, parseSeconds, parseWholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
-import type { VarOptions } from "./commands/var.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT_STATUS, SIGNAL_STATUS, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import {
   type Flags,
   GROUP_BY_HELP,
+  OTHER_STATUS,
   priceOptions,
   addAccuracyOptions,
   addChunkOptions,
@@ -34,6 +26,7 @@ import {
 import { setBlockingRunner } from "../base/event-loop.ts";
 import { runInterruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
+import { addRiskCommands, SCENARIOS_HELP } from "./risk-commands.ts";
 import { addRunCommands } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -120,7 +113,7 @@ function describe(context: CommandContext): Command {
       writeErr: (text) => void context.terminal.stderr.write(text),
     });
   describePrice(program, context);
-  describeVar(program, context);
+  addRiskCommands(program, context);
   describeExplain(program, context);
   addRunCommands(program, context);
   describeCalibrate(program, context);
@@ -150,8 +143,6 @@ function describe(context: CommandContext): Command {
   return program;
 }
 
-const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
-
 function describePrice(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program
     .command("price")
@@ -174,32 +165,6 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
     const options = { ...priceOptions(flags), method: flags.method, report: flags.report };
     done(await price(path, options, terminal, signal, engine));
   });
-}
-
-const SCENARIOS_HELP =
-  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
-
-function describeVar(program: Command, { terminal, signal, engine, done }: CommandContext): void {
-  const command = program
-    .command("var")
-    .description("value at risk and expected shortfall of a book under scenarios, and the parts of its trades")
-    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
-    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
-    .option("--scenarios <file>", SCENARIOS_HELP)
-    .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)
-    .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
-    .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
-    .option("--pnl <file>", "write the profits of each trade under all scenarios, PNL.parquet")
-    .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl"> & { readonly method?: MethodName };
-  addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
-    async (path: string, flags: Given) => {
-      const { valueAtRisk } = await import("./commands/var.ts");
-      const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
-      const { confidence, horizon, pnl } = flags;
-      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl }, terminal, signal, engine));
-    },
-  );
 }
 
 function describeExplain(program: Command, { terminal, signal, engine, done }: CommandContext): void {

@@ -22,6 +22,8 @@ import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
 /** The help text of the option --map. */
 export const MAP_HELP = "terms of a trade by columns of CSV or Parquet: CallPut=payoff,Strike=strike; or a JSON file";
+/** The help text of the exit statuses that commands share. */
+export const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
 /** The help text of the option --group-by. */
 export const GROUP_BY_HELP = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 

@@ -1,5 +1,4 @@
 /** Reads named scenarios from a file: a row for each scenario, and a column for each factor. */
-import { readFile } from "node:fs/promises";
 import {
   decodeText,
   type Market,
@@ -9,15 +8,11 @@ import {
   scenariosOfRows,
   type TableRows,
 } from "../book/index.ts";
-import { BookError } from "../base/errors.ts";
-import { CliError, reasonOf } from "./failure.ts";
+import { inFile, readWholeFile } from "./whole-file.ts";
 
 /** Reads the rows of a table in CSV, or in Parquet by its name. @throws CliError for a file that is no table */
 export async function readTableFile(path: string): Promise<TableRows> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new CliError(`cannot read ${path}: ${reasonOf(cause)}`, { cause });
-  });
-  const all = new Uint8Array(bytes);
+  const all = new Uint8Array(readWholeFile(path));
   async function* chunks(): AsyncGenerator<Uint8Array> {
     yield all;
   }
@@ -33,14 +28,4 @@ export async function readScenarioFile(
 ): Promise<ScenarioTable> {
   const rows = await readTableFile(path);
   return inFile(path, () => scenariosOfRows(rows, context));
-}
-
-/** Calls a function, and names the file in its errors. @throws CliError */
-export async function inFile<T>(path: string, read: () => T | Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof BookError) throw new CliError(`${path}: ${error.message}`, { cause: error });
-    throw error;
-  }
 }

@@ -1,0 +1,78 @@
+/** Command-line definitions of the commands for the risk of a book under scenarios. */
+import { type Command, Option } from "commander";
+import type { MethodName } from "../book/index.ts";
+import { parseFraction, parseHorizon, parseNames } from "./arguments.ts";
+import type { HistoryCommandOptions } from "./commands/history.ts";
+import type { VarOptions } from "./commands/var.ts";
+import { CliError } from "./failure.ts";
+import {
+  type Flags,
+  addAccuracyOptions,
+  addFormatOptions,
+  addMethodOption,
+  addStrictOption,
+  OTHER_STATUS,
+  priceOptions,
+} from "./options.ts";
+import type { CommandContext } from "./run-commands.ts";
+
+/** Adds the commands `var` and `history` to the command line. */
+export function addRiskCommands(program: Command, context: CommandContext): void {
+  describeVar(program, context);
+  describeHistory(program, context);
+}
+
+/** The help text of the option --scenarios. */
+export const SCENARIOS_HELP =
+  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
+
+function describeVar(program: Command, { terminal, signal, engine, done }: CommandContext): void {
+  const command = program
+    .command("var")
+    .description("value at risk and expected shortfall of a book under scenarios, and the parts of its trades")
+    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .option("--scenarios <file>", SCENARIOS_HELP)
+    .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)
+    .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
+    .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
+    .option("--pnl <file>", "write the profits of each trade under all scenarios, PNL.parquet")
+    .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
+  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl"> & { readonly method?: MethodName };
+  addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
+    async (path: string, flags: Given) => {
+      const { valueAtRisk } = await import("./commands/var.ts");
+      const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
+      const { confidence, horizon, pnl } = flags;
+      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl }, terminal, signal, engine));
+    },
+  );
+}
+
+function describeHistory(program: Command, { terminal, done }: CommandContext): void {
+  type Given = Pick<HistoryCommandOptions, "horizon" | "missing" | "from" | "to" | "output"> & {
+    readonly weights: "equal" | "exponential";
+    readonly decay?: number;
+  };
+  program
+    .command("history")
+    .description("make a table of scenarios from a history: the moves of its factors, for price and var --scenarios")
+    .argument("<history>", "HISTORY.csv or HISTORY.parquet: a row for each date, columns date, spot.SAP, rate.EUR, …")
+    .option("-o, --output <file>", "SCENARIOS.csv or SCENARIOS.parquet; CSV on standard output by default")
+    .option("--horizon <days>", "business days that a move spans, such as 10d; moves overlap", parseHorizon, 1)
+    .addOption(new Option("--weights <name>", "of the scenarios").choices(["equal", "exponential"]).default("equal"))
+    .option("--decay <part>", "exponential weights: that of a date, as a part of the next date's (0.97)", parseFraction)
+    .addOption(
+      new Option("--missing <rule>", "values: error; skip the scenarios that need one; take the previous date's")
+        .choices(["error", "skip", "previous"])
+        .default("error"),
+    )
+    .option("--from <date>", "the first date of the history that is used")
+    .option("--to <date>", "the last date that is used")
+    .action(async (path: string, { weights, decay, ...rest }: Given) => {
+      if (decay !== undefined && weights === "equal") throw new CliError("--decay needs --weights exponential");
+      const { history } = await import("./commands/history.ts");
+      const options = { ...rest, output: rest.output, decay: weights === "equal" ? undefined : (decay ?? 0.97) };
+      done(await history(path, options, terminal));
+    });
+}
