@@ -22,11 +22,12 @@ import {
   addGreeksOption,
   addMethodOption,
   addStrictOption,
+  SCENARIOS_HELP,
 } from "./options.ts";
 import { setBlockingRunner } from "../base/event-loop.ts";
 import { runInterruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
-import { addRiskCommands, SCENARIOS_HELP } from "./risk-commands.ts";
+import { addRiskCommands } from "./risk-commands.ts";
 import { addRunCommands } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 

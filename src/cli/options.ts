@@ -20,6 +20,9 @@ import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
 /** The help text of the option --keep. */
 export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
+/** The help text of the option --scenarios. */
+export const SCENARIOS_HELP =
+  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
 /** The help text of the option --map. */
 export const MAP_HELP = "terms of a trade by columns of CSV or Parquet: CallPut=payoff,Strike=strike; or a JSON file";
 /** The help text of the exit statuses that commands share. */

@@ -13,6 +13,7 @@ import {
   addStrictOption,
   OTHER_STATUS,
   priceOptions,
+  SCENARIOS_HELP,
 } from "./options.ts";
 import type { CommandContext } from "./run-commands.ts";
 
@@ -21,10 +22,6 @@ export function addRiskCommands(program: Command, context: CommandContext): void
   describeVar(program, context);
   describeHistory(program, context);
 }
-
-/** The help text of the option --scenarios. */
-export const SCENARIOS_HELP =
-  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
 
 function describeVar(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program

@@ -26,6 +26,7 @@ import {
   GROUP_BY_HELP,
   KEEP_HELP,
   MAP_HELP,
+  SCENARIOS_HELP,
   priceOptions,
   addAccuracyOptions,
   addChunkOptions,
@@ -92,6 +93,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: CommandCon
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--keep <columns>", KEEP_HELP, parseNames)
     .option("--map <columns>", MAP_HELP, parseColumnMap)
+    .option("--scenarios <file>", SCENARIOS_HELP)
     .addOption(
       new Option("--input-format <name>", "of the book; else its name tells").choices([
         "json",

@@ -313,7 +313,11 @@ export const second: readonly Bug[] = [
       "sums.priced !== priced && sums.failed !== failed",
     ],
     ["price-run.ts", "`${device.backend} ${device.name}`", "device.backend"],
-    ["plan.ts", "if (!isOther && open.marketHash === market.sha256) return open;", "if (!isOther) return open;"],
+    [
+      "plan.ts",
+      "if (!isOther && open.marketHash === market.sha256) return underTable(open, table);",
+      "if (!isOther) return underTable(open, table);",
+    ],
     ["reprice.ts", "this.#isSampled(first + i) ?", "this.#isSampled(i) ?"],
   ]),
   ...beside("service/http", "service/http/service", [

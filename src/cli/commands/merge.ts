@@ -31,11 +31,11 @@ export async function merge(
     throw new runs.RunError(`${store.url}: the run is not complete; price with --resume to complete it`);
   const files = await ResultFiles.open(targets, { rows, groupBy }, terminal.stdout);
   try {
-    const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
+    const { asOf, scenarios, scenarioNames, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const { figures, reporting } = manifest.market;
     const { tags } = manifest.book;
-    await files.begin({ asOf, device, scenarios, sensitivityErrors, tags, figures, reporting });
+    await files.begin({ asOf, device, scenarios, scenarioNames, sensitivityErrors, tags, figures, reporting });
     const totals = new Totals({ groupBy });
     for await (const part of runs.readChunkResults(store, manifest)) {
       signal.throwIfAborted();

@@ -41,7 +41,7 @@ export async function priceInChunks(
   const source = bookSource(path, options);
   const manifest = await manifestToPrice(runs, store, source, output, options, signal);
   const known = await runs.readReceipts(store, manifest, { signal });
-  await using book = await runs.openRunBook(manifest, source);
+  await using book = await runs.openRunBook(store, manifest, source);
   const started = performance.now();
   await using engine = await openEngine(options);
   const bar = new ProgressBar(terminal.stderr);
@@ -81,11 +81,12 @@ export async function manifestToPrice(
   signal: AbortSignal,
 ): Promise<Runs.Manifest> {
   await using book = await runs.openBook(source);
-  const request = planRequest(source, options, signal);
+  const request = planRequest(source, await scenariosOf(options.scenarios, book), options, signal);
   const begun = await runs.readManifest(store);
   if (begun === undefined) {
     const manifest = await runs.planRun(request, book);
-    await runs.writeManifest(store, manifest);
+    const { scenarios } = request;
+    await runs.writeManifest(store, manifest, scenarios === undefined ? [] : [runs.scenarioFileOf(scenarios.table)]);
     return manifest;
   }
   if (options.resume !== true)
@@ -110,17 +111,35 @@ export function bookSource(
   return { place: path, format, market, keep, map };
 }
 
+/** The named scenarios of a table, which replace those of the book. @throws CliError as `readScenarioFile` */
+async function scenariosOf(place: string | undefined, { book }: Runs.OpenBook): Promise<Runs.PlanRequest["scenarios"]> {
+  if (place === undefined) return undefined;
+  const { readScenarioFile } = await import("../scenario-file.ts");
+  return { place, table: await readScenarioFile(place, book) };
+}
+
+/** In about so many markets a trade is priced under named scenarios, or in fewer if it has fewer scenarios. */
+const MARKETS_OF_NAMED = 30;
+
 /** The request to divide a book into chunks, with the given options. */
-function planRequest(book: Runs.BookSource, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
+function planRequest(
+  book: Runs.BookSource,
+  scenarios: Runs.PlanRequest["scenarios"],
+  options: PriceOptions,
+  signal: AbortSignal,
+): Runs.PlanRequest {
   const { precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
   const asked = { ...pricingOptionsOf(options), precision };
   return {
     book,
+    scenarios,
     options: asked,
     limits: { rows: chunkTrades, seconds: chunkSeconds },
     costOf: async (context) => {
       const { expectedCosts } = await import("../../pricing/index.ts");
-      return (trades) => expectedCosts(trades, context, asked).map(({ seconds }) => seconds);
+      const { names } = scenarios?.table ?? context.scenarioTable ?? { names: [] };
+      const markets = 1 + Math.min(names.length, MARKETS_OF_NAMED);
+      return (trades) => expectedCosts(trades, context, asked).map(({ seconds }) => markets * seconds);
     },
     signal,
   };
@@ -133,7 +152,7 @@ function planRequest(book: Runs.BookSource, options: PriceOptions, signal: Abort
 async function checkSame(
   runs: typeof Runs,
   manifest: Runs.Manifest,
-  { options, book: { keep = [], map } }: Runs.PlanRequest,
+  { options, scenarios, book: { keep = [], map } }: Runs.PlanRequest,
   book: Runs.OpenBook,
 ): Promise<void> {
   runs.checkVersion(manifest, runs.packageIdentity());
@@ -150,6 +169,11 @@ async function checkSame(
       `--resume: the run was begun with --keep ${kept.join() || "of nothing"}, got ${keep.join() || "none"}`,
     );
   if (!sameTerms(manifest.book.map, map)) throw new CliError("--resume: the run was begun with another --map");
+  if (manifest.scenarioFile?.sha256 !== (scenarios && runs.scenarioHash(scenarios.table)))
+    throw new CliError(
+      `--resume: the run was begun with --scenarios ${manifest.scenarioFile?.place ?? "of nothing"}, ` +
+        `got ${scenarios === undefined ? "none" : `other scenarios in ${scenarios.place}`}`,
+    );
   await runs.checkBook(manifest, book);
 }
 

@@ -43,7 +43,6 @@ export async function price(
       );
     if (options.buckets !== undefined)
       throw new CliError("--buckets: not of a run in parts; write --output FILE, or --greeks buckets alone");
-    if (options.scenarios !== undefined) throw new CliError("--scenarios: not of a run in parts; write --output FILE");
     const { priceInChunks } = await import("./price-run.ts");
     return priceInChunks(path, folder, options, { terminal, signal, openEngine });
   }

@@ -59,7 +59,7 @@ async function withSample(
   { signal, openEngine }: CommandEnvironment,
 ): Promise<Runs.Verification & { readonly repriced: Runs.Repricer }> {
   runs.checkVersion(manifest, runs.packageIdentity());
-  await using book = await runs.openRunBook(manifest);
+  await using book = await runs.openRunBook(store, manifest);
   await runs.checkBook(manifest, book);
   const { precision } = manifest.options;
   const backend = manifest.devices?.[0]?.backend ?? "auto";

@@ -68,7 +68,7 @@ async function open({ output, plan }: RunJob): Promise<Kept> {
     store,
     manifest,
     book: async () => {
-      book ??= openRunBook(manifest);
+      book ??= openRunBook(store, manifest);
       book.catch(() => (book = undefined));
       return book;
     },

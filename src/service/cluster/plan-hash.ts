@@ -4,7 +4,7 @@ import { hashOf, type Manifest } from "../runs/index.ts";
  * Returns a hash of everything that determines the results of a run. Manifests with equal hashes give equal result
  * files.
  */
-export function planHash({ feynkac, book, market, options, scenarios, seed, chunks }: Manifest): string {
+export function planHash({ feynkac, book, market, options, scenarios, scenarioFile, seed, chunks }: Manifest): string {
   const places = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
   return hashOf(
     JSON.stringify([
@@ -16,6 +16,7 @@ export function planHash({ feynkac, book, market, options, scenarios, seed, chun
       scenarios ?? null,
       seed,
       places,
+      ...(scenarioFile === undefined ? [] : [scenarioFile.sha256]),
     ]),
   );
 }

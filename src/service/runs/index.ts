@@ -10,6 +10,7 @@ export {
 } from "./manifest.ts";
 export { addRowsToTotals, type ResultRow, readResultFile } from "./result-file.ts";
 export { type BookSource, checkBook, openBook, type OpenBook, openRunBook, planRun, type PlanRequest } from "./plan.ts";
+export { scenarioFileOf, scenarioHash } from "./scenario-file.ts";
 export { priceChunks, priceRun, type Pricer, processName, type RunProgress, finishRun } from "./price-run.ts";
 export {
   checkVersion,

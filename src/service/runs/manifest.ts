@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type CurrencyTotals, METHOD_NAMES, type Scenarios } from "../../book/index.ts";
 import { packageCommit, packageVersion } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
-import type { Store } from "./storage/index.ts";
+import type { NewFile, Store } from "./storage/index.ts";
 
 /** The name of the manifest file, which describes a book that is priced in chunks. */
 export const MANIFEST_FILE = "manifest.json";
@@ -19,6 +19,14 @@ const device = z.object({ backend: z.enum(["cpu", "webgpu", "cuda"]), name: z.st
 /** The schema of the number of trades that are missing in each sum. */
 const missing = <Name extends string>(...names: readonly Name[]) =>
   z.partialRecord(z.enum(names), count).exactOptional();
+
+const bucket = z.object({
+  factor: z.enum(["spot", "volatility", "rate", "dividend", "spread"]),
+  of: z.string(),
+  at: z.union([z.string(), number, z.object({ expiry: z.union([z.string(), number]), strike: number }), z.null()]),
+  value: number,
+  errorEstimate: nullable,
+});
 
 const totals: z.ZodType<CurrencyTotals> = z.object({
   currency: z.string(),
@@ -40,8 +48,11 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
       missing: missing("delta", "gamma", "vega", "cashDelta"),
     }),
   ),
+  buckets: z.array(bucket).exactOptional(),
   scenarios: z.array(nested).exactOptional(),
   scenarioErrorEstimates: nested.exactOptional(),
+  scenarioValues: z.array(nullable).exactOptional(),
+  scenarioValueErrorEstimates: z.array(nullable).exactOptional(),
 });
 
 /** The number of trades that depend on doubtful fits to quotes, and the first warning about one; absent if none do. */
@@ -126,6 +137,10 @@ export const manifestSchema = z.object({
   }),
   asOf: z.string(),
   scenarios: scenarios.optional(),
+  /** The names of the named scenarios, in the order of their values. */
+  scenarioNames: z.array(z.string()).optional(),
+  /** The table of named scenarios that replaces those of the book, as it is stored beside the manifest. */
+  scenarioFile: z.object({ place: z.string(), sha256: hash }).optional(),
   seed: count,
   options: runOptionsSchema,
   trades: count,
@@ -193,8 +208,11 @@ export async function requireManifest(store: Store): Promise<Manifest> {
   );
 }
 
-/** Writes the manifest of a run as JSON, with each chunk on one line. @throws StorageError */
-export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
+/**
+ * Writes the manifest of a run as JSON, with each chunk on one line, after the files that it names. @throws
+ * StorageError
+ */
+export async function writeManifest(store: Store, manifest: Manifest, named: readonly NewFile[] = []): Promise<void> {
   const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
   const { chunks, timings, ...rest } = manifest;
   const fields = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -205,5 +223,5 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
     `  "timings": ${JSON.stringify(timings)}`,
     "}\n",
   ];
-  await store.write([{ name: MANIFEST_FILE, bytes: new TextEncoder().encode(text.join("\n")) }]);
+  await store.write([...named, { name: MANIFEST_FILE, bytes: new TextEncoder().encode(text.join("\n")) }]);
 }

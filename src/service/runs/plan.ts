@@ -1,5 +1,4 @@
 /** The start of a run: reads the book once, computes its hash, and divides it into chunks. */
-import { BookError } from "../../base/errors.ts";
 import {
   type ChunkedBook,
   type ChunkedFormat,
@@ -7,12 +6,14 @@ import {
   cutBook,
   type MarketFits,
   openChunkedBook,
+  type ScenarioTable,
   type TableOptions,
 } from "../../book/index.ts";
 import { marketHeader } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageIdentity, type RunOptions } from "./manifest.ts";
-import { absoluteName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
+import { readScenarios, scenarioHash } from "./scenario-file.ts";
+import { absoluteName, hashOf, hashOfFile, openFile, type Store, type StoredFile } from "./storage/index.ts";
 
 /** The location of a book's file, and of its separate market if any, as paths or URLs. */
 export interface BookSource {
@@ -62,14 +63,22 @@ export async function openBook(
   }
 }
 
+/** Returns a book with named scenarios in the place of its own; the book itself if there are none. */
+export function underTable(open: OpenBook, scenarioTable: ScenarioTable | undefined): OpenBook {
+  return scenarioTable === undefined ? open : { ...open, book: { ...open.book, scenarioTable } };
+}
+
 /**
- * Opens the book of a run and checks its length and its market against the manifest. `moved` has the files of the book
- * if they have moved. @throws RunError if the book or the market is another one
+ * Opens the book of a run, with the scenarios of the run, and checks its length and its market against the manifest.
+ * `moved` has the files of the book if they have moved. @throws RunError if the book, the market or the scenarios are
+ * other ones
  */
-export async function openRunBook({ book, market }: Manifest, moved?: BookSource): Promise<OpenBook> {
+export async function openRunBook(store: Store, manifest: Manifest, moved?: BookSource): Promise<OpenBook> {
+  const { book, market } = manifest;
+  const table = await readScenarios(store, manifest);
   const open = await openBook(moved ?? { ...book, market: market.place });
   const isOther = open.file.byteLength !== book.bytes;
-  if (!isOther && open.marketHash === market.sha256) return open;
+  if (!isOther && open.marketHash === market.sha256) return underTable(open, table);
   await open[Symbol.asyncDispose]();
   throw changedBookError(isOther ? book.place : "its market");
 }
@@ -92,6 +101,8 @@ export function changedBookError(what: string): RunError {
 /** The settings that determine how a book is divided into chunks. */
 export interface PlanRequest {
   readonly book: BookSource;
+  /** A table of named scenarios that replaces those of the book, with its path. */
+  readonly scenarios?: { readonly place: string; readonly table: ScenarioTable } | undefined;
   readonly options: RunOptions;
   /** The maximum number of trades in a chunk, and the maximum expected time of pricing them on one core, in seconds. */
   readonly limits: { readonly rows: number; readonly seconds: number };
@@ -115,17 +126,14 @@ const DEFAULT_SEED = 1;
  * the signal's reason
  */
 export async function planRun(
-  { book: source, options, limits, costOf, signal }: PlanRequest,
-  { book, file, marketHash }: OpenBook,
+  { book: source, scenarios: own, options, limits, costOf, signal }: PlanRequest,
+  open: OpenBook,
 ): Promise<Manifest> {
-  if (book.scenarioTable !== undefined)
-    throw new BookError(
-      "scenarios",
-      "a run in parts takes axes of scenarios; price a book with named scenarios to one file: --output FILE",
-    );
+  const { book, file, marketHash } = underTable(open, own?.table);
   const sha256 = await hashOfFile(file, signal);
   const { time, spot, volatility, rate } = book.scenarios ?? { time: [0], spot: [0], volatility: [0], rate: [0] };
-  const cases = time.length * spot.length * volatility.length * rate.length;
+  const names = book.scenarioTable?.names;
+  const cases = time.length * spot.length * volatility.length * rate.length + 2 * (names?.length ?? 0);
   const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
   const tags = await book.tags();
@@ -153,6 +161,8 @@ export async function planRun(
     },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
+    ...(names === undefined ? {} : { scenarioNames: names }),
+    ...(own === undefined ? {} : { scenarioFile: { place: absoluteName(own.place), sha256: scenarioHash(own.table) } }),
     seed: book.seed ?? DEFAULT_SEED,
     options,
     trades: chunks.reduce((sum, chunk) => sum + chunk.rows, 0),

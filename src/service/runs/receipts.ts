@@ -51,6 +51,7 @@ export async function writeChunkResults(store: Store, manifest: Manifest, priced
   const part = await beginResultFile({
     asOf: manifest.asOf,
     scenarios: manifest.scenarios,
+    scenarioNames: manifest.scenarioNames,
     sensitivityErrors: manifest.options.sensitivityErrorEstimates,
   });
   part.add(rows);

@@ -1,5 +1,7 @@
 /** Result files of runs: the results of one chunk of trades, as Parquet. */
 import {
+  NAMED_SCENARIO_FIELDS,
+  type PricedTrade,
   RESULT_COLUMNS,
   SCENARIO_FIELDS,
   type ScenarioErrorEstimates,
@@ -29,16 +31,16 @@ const OPTIONAL: ReadonlySet<string> = new Set(["underlying", "currency", "quanti
  * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
  * JSON. Hence it contains the complete results.
  */
-function columnsOf({ scenarios, sensitivityErrors }: ResultFileHeader): ParquetColumn<PricedRow>[] {
+function columnsOf({ scenarios, scenarioNames, sensitivityErrors }: ResultFileHeader): ParquetColumn<PricedRow>[] {
   return [
     // Their tags are among the other fields.
-    ...parquetColumns({ scenarios, sensitivityErrors, tags: [] }),
+    ...parquetColumns({ scenarios, scenarioNames, sensitivityErrors, tags: [] }),
     { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
   ];
 }
 
 function detailsOf(result: TradeResult): string | null {
-  const columns: readonly string[] = [...RESULT_COLUMNS, ...SCENARIO_FIELDS];
+  const columns: readonly string[] = [...RESULT_COLUMNS, ...SCENARIO_FIELDS, ...NAMED_SCENARIO_FIELDS];
   const hasColumn = (name: string): boolean => name !== "error" && columns.includes(name);
   const rest = Object.entries(result).filter(([name, value]) => !hasColumn(name) && value !== undefined);
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
@@ -48,6 +50,7 @@ function detailsOf(result: TradeResult): string | null {
 export interface ResultFileHeader {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
+  readonly scenarioNames: readonly string[] | undefined;
   readonly sensitivityErrors: boolean;
 }
 
@@ -60,8 +63,12 @@ export interface ResultFileWriter {
 
 /** Returns a writer of the Parquet file with the results of one chunk of trades. */
 export async function beginResultFile(head: ResultFileHeader): Promise<ResultFileWriter> {
-  const { asOf, scenarios } = head;
-  const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
+  const { asOf, scenarios, scenarioNames } = head;
+  const about = {
+    asOf,
+    ...(scenarios === undefined ? {} : { scenarios }),
+    ...(scenarioNames === undefined ? {} : { scenarioNames }),
+  };
   const table = await beginParquet(columnsOf(head), about);
   const pieces: Uint8Array[] = [];
   return {
@@ -99,9 +106,16 @@ type Cells = Readonly<Record<string, unknown>>;
 
 function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" | "market">): ResultRow {
   const { details } = cells;
-  const rest = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
+  const all = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
+  // Pricing adds the numbers in the reporting currency last.
+  const { reporting, ...rest } = all;
   // The schema of these columns is this module's own.
-  const result = { ...plainResult(cells, rest), ...scenariosOf(cells, scenarios) } as TradeResult;
+  const result = {
+    ...plainResult(cells, rest),
+    ...scenariosOf(cells, scenarios),
+    ...namedScenariosOf(cells),
+    ...(reporting === undefined ? {} : { reporting }),
+  } as TradeResult;
   return { result, trade: totalledTrade(result, market.spots) };
 }
 
@@ -145,6 +159,11 @@ function scenariosOf(
     scenarios: time.map(() => spot.map(() => volatility.map(() => rate.map(take)))),
     ...(error === undefined ? {} : { scenarioErrorEstimates: time.map(() => volatility.map(() => rate.map(error))) }),
   };
+}
+
+function namedScenariosOf(cells: Cells): Pick<PricedTrade, (typeof NAMED_SCENARIO_FIELDS)[number]> {
+  const known = NAMED_SCENARIO_FIELDS.filter((name) => Array.isArray(cells[name]));
+  return Object.fromEntries(known.map((name) => [name, Array.from(cells[name] as (number | null)[])]));
 }
 
 /** Returns a function that returns the next value at each call. */

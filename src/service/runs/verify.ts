@@ -3,6 +3,7 @@ import { Totals } from "../../book/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest, ChunkOutcome, RunChunk } from "./manifest.ts";
 import { addRowsToTotals, type ResultRow, readResultFile } from "./result-file.ts";
+import { readScenarios } from "./scenario-file.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
@@ -52,6 +53,10 @@ export async function verifyRun(
       await visit(i, found);
     }
   }
+  await readScenarios(store, manifest).catch((error: unknown) => {
+    if (!(error instanceof RunError)) throw error;
+    problems.push(error.message);
+  });
   if (next !== manifest.trades) problems.push(`the chunks have ${next} trades, the manifest says ${manifest.trades}`);
   return { intact: whole, rows, problems: [...problems, ...sumProblems(manifest)] };
 }

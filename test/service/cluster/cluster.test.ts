@@ -17,7 +17,9 @@ import { priorityRangeOf, fairPriority, priorityStrideOf } from "../../../src/se
 import { requireManifest, openStore, type Pricer, StorageError, verifyRun } from "../../../src/service/runs/index.ts";
 import { jsonLog, startHealthServer } from "../../../src/service/monitoring/index.ts";
 import { fakeEngine } from "../../cli/fake-engine.ts";
-import { feynkac } from "../../cli/in-process.ts";
+import { openEngine } from "../../../src/cli/engine.ts";
+import { main } from "../../../src/cli/main.ts";
+import { feynkac, kept } from "../../cli/in-process.ts";
 import { hashesOf } from "../runs/killed.ts";
 import { type RedisServer, skipped, startRedis } from "./redis.ts";
 
@@ -174,6 +176,25 @@ describe.skipIf(skipped)("a queue", () => {
     const [{ run }] = (JSON.parse(stdout) as { runs: { run: string }[] }).runs;
     expect((await feynkac(["logs", run, "--queue", redis.url])).status).toBe(0);
     expect((await feynkac(["logs", "none", "--queue", redis.url])).stderr).toContain("there is no run");
+  });
+
+  test("workers price under the scenarios that were submitted, though the table is gone", async () => {
+    const table = join(folder, "scenarios.csv");
+    writeFileSync(table, "name,spot.*,volatility.ACME\nup,0.1,-0.01\ndown,-0.1,0.02\n");
+    const args = [book, "--scenarios", table, "--chunk-trades", "20"];
+    const [one, output] = [join(folder, "one"), join(folder, "run")];
+    const { signal } = new AbortController();
+    const alone = ["price", ...args, "--threads", "1", "--output", `${one}/`];
+    expect(await main(alone, kept().terminal, signal, openEngine)).toBe(0);
+    const submitted = await feynkac(["submit", ...args, "--queue", redis.url, "--output", `${output}/`, "--detach"]);
+    expect(submitted.status).toBe(0);
+    rmSync(table);
+    await using engine = await openEngine({ backend: "cpu", device: undefined, threads: 1, precision: "f64" });
+    const { stop } = await startWorker(engine);
+    await using registry = await RunRegistry.open(redis.url);
+    await wait((await registry.run(submitted.stdout.trim()))!);
+    await stop();
+    expect(hashesOf(output)).toEqual(hashesOf(one));
   });
 
   test("a chunk that always fails is tried three times; its trades are errors with the reason", async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TradeResult } from "../../../src/book/index.ts";
-import { isSameVersion, openRunBook } from "../../../src/service/runs/index.ts";
+import { isSameVersion, openRunBook, openStore } from "../../../src/service/runs/index.ts";
 import { feynkac } from "../../cli/in-process.ts";
 import { type FakeEngine, fakeEngine } from "../../cli/fake-engine.ts";
 
@@ -121,6 +121,21 @@ describe("a run in parts", () => {
     if (first.status !== "ok") throw new Error(first.error.message);
     expect(first.scenarios?.[1][3][4][2]).toBe(3142);
     expect(first.scenarioErrorEstimates?.[1][4][2]).toBe(142);
+  });
+
+  test("with sums by bucket is what its manifest says", async () => {
+    const engine = changing((results) =>
+      results.map((result) => {
+        const at = { expiry: "2027-11-20", strike: 100 };
+        const bucket = { factor: "volatility", of: "ACME", at, value: 0.3, errorEstimate: null } as const;
+        return result.status === "ok" ? { ...result, buckets: [bucket] } : result;
+      }),
+    );
+    const args = ["price", book, "--greeks", "buckets", "--output", `${run}/`, "--chunk-trades", "10"];
+    await feynkac(args, { engine });
+    const { status, stdout } = await feynkac(["verify", run]);
+    expect(stdout).toContain("3 of 3 parts");
+    expect(status).toBe(0);
   });
 
   test("keeps the seed of its book, and that of each result", async () => {
@@ -316,15 +331,19 @@ describe("verify", () => {
 
   test("a book of another length, or with another market, is not opened for the run", async () => {
     await price();
-    await using open = await openRunBook(manifest() as never);
+    await using open = await openRunBook(await openStore(run), manifest() as never);
     expect(open.file.byteLength).toBe(readFileSync(book).length);
     const whole = readFileSync(book, "utf8");
     writeFileSync(book, whole.replace('"spot":100', '"spot":101'));
-    await expect(openRunBook(manifest() as never)).rejects.toThrow("its market is not what it was when this run began");
+    await expect(openRunBook(await openStore(run), manifest() as never)).rejects.toThrow(
+      "its market is not what it was when this run began",
+    );
     writeFileSync(book, whole);
     // The market is the same, and so are the trades that the manifest knows of.
     writeFileSync(book, `${readFileSync(book, "utf8")}${JSON.stringify(trade(25))}\n`);
-    await expect(openRunBook(manifest() as never)).rejects.toThrow("is not what it was when this run began");
+    await expect(openRunBook(await openStore(run), manifest() as never)).rejects.toThrow(
+      "is not what it was when this run began",
+    );
   });
 
   test("--reprice compares a sample to the bit", async () => {

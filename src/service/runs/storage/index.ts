@@ -5,7 +5,7 @@ import { folderStore, openLocal } from "./folder.ts";
 import { openS3, s3Store } from "./s3.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-export type { Store, StoredFile } from "./store.ts";
+export type { NewFile, Store, StoredFile } from "./store.ts";
 
 /** Tells whether a URL is in S3. */
 export function isS3(url: string): boolean {
