@@ -35,6 +35,7 @@ export async function withScenarioValues(
     values: numbers("value"),
     errors: numbers("errorEstimate"),
     accuracies: Float64Array.from(results, ({ method }) => READ_AT_SPOTS[method ?? ""] ?? Number.NaN),
+    methods: results.map(({ method }) => method ?? undefined),
   };
   const cube = await price({ trades, today, firstIndex, table }, priceScenarios);
   const count = table.names.length;

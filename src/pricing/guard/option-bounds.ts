@@ -3,7 +3,7 @@ import { spotMoveOf, ResultColumns } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { closedForm } from "../methods/closed-form/closed-form.ts";
 import { type TradeBounds, type Range, UNBOUNDED } from "../plan/kind.ts";
-import { type Batch, type MethodSession, type PricingMethod, roundingError } from "../plan/method.ts";
+import { type Batch, boundsRounding, type MethodSession, type PricingMethod } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { averageBounds, basketBounds, lookbackBounds, swingBounds } from "./payoffs.ts";
@@ -56,7 +56,7 @@ export function boundsWith({ columns, precision }: Batch, twins: EuropeanCounter
     },
     rounding(trade, at, value) {
       const spot = Math.max(...spotsOf(trade)[at]);
-      return roundingError(precision, spot, value) + 1e-9 * (spot + Math.abs(value));
+      return boundsRounding(precision, spot, value);
     },
   };
 }

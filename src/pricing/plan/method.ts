@@ -6,6 +6,7 @@ import type { ResultColumns } from "../columns/result-columns.ts";
 import type { TradeColumns } from "../columns/trade-columns.ts";
 import type { Settings } from "../options.ts";
 import type { RowProblems } from "../trade-problem.ts";
+import type { TradeCells } from "./cells.ts";
 import type { Direction } from "./directions.ts";
 
 /** A batch of trades as pricing methods see it. */
@@ -52,6 +53,10 @@ export interface PricingMethod {
    * that completes the sentence "it has …". @throws the error of the trade itself
    */
   accepts(batch: Batch, trade: number): Acceptance;
+  /**
+   * Tells whether sessions have `priceCells`, and whether that prices cells of a trade which the method has accepted.
+   */
+  pricesCells?(batch: Batch, trade: number): boolean;
   /** Opens a session of the method on a device. */
   open(device: Device, precision: Precision): MethodSession;
 }
@@ -73,6 +78,11 @@ export interface MethodSession extends Disposable {
     results: ResultColumns,
     signal: AbortSignal | undefined,
   ): Promise<void>;
+  /**
+   * Prices trades in many markets each, which differ from the market of the batch by a few numbers (`pricesCells`).
+   * @throws the signal's reason; the error of a lost device
+   */
+  priceCells?(batch: Batch, cells: readonly TradeCells[], signal: AbortSignal | undefined): Promise<void>;
 }
 
 /** The trades of one batch that a method prices, prepared for their computation. */
@@ -172,3 +182,10 @@ export const TARGET_ERRORS = {
 export function roundingError(precision: Precision, spot: number, size: number): number {
   return precision === "f32" ? 3e-6 * spot + 1e-5 * Math.abs(size) : 1e-12 * (spot + Math.abs(size));
 }
+
+/** The error of the bounds of a value, relative to spot and value, beside rounding. */
+const OF_BOUNDS = 1e-9;
+
+/** Returns the rounding error of a value and of its bounds. */
+export const boundsRounding = (precision: Precision, spot: number, value: number): number =>
+  roundingError(precision, spot, value) + OF_BOUNDS * (spot + Math.abs(value));

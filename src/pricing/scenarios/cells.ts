@@ -1,5 +1,7 @@
 /** The cells of a trade: the scenarios that differ in the factors on which it depends. */
 import { type AnyTrade, columnOf, type ScenarioFactor, type ScenarioTable } from "../../book/index.ts";
+import type { Underlying } from "../../market/index.ts";
+import type { CellMoves } from "../plan/cells.ts";
 import type { TradeKind } from "../plan/kind.ts";
 import { MovedMarket } from "../plan/moved-market.ts";
 import type { SpotMoves } from "./copies.ts";
@@ -12,6 +14,18 @@ export interface Cells {
   readonly scenarios: readonly number[];
   /** The cells in groups that differ in spots alone. */
   readonly bySpots: readonly (readonly number[])[];
+  /** The cells in groups of equal date, in years from today. */
+  readonly byDate: readonly { readonly years: number; readonly cells: readonly number[] }[];
+}
+
+/** A trade with what is needed to price it in other markets. */
+export interface CellsOfTrade {
+  readonly trade: AnyTrade;
+  readonly kind: TradeKind;
+  readonly place: number;
+  readonly index: number;
+  readonly cells: Cells;
+  readonly factors: ReadonlyMap<string, ScenarioFactor>;
 }
 
 /** Returns the factors on which a trade depends, by their keys. */
@@ -49,6 +63,7 @@ export class FactorMoves {
   readonly table: ScenarioTable;
   readonly #columns = new Map<string, Float64Array>();
   readonly #cells = new Map<string, Cells>();
+  readonly #cellMoves = new WeakMap<readonly number[], Map<string, CellMoves>>();
   readonly #markets = new Map<number, MovedMarket>();
   readonly #still = new Map<number, MovedMarket>();
 
@@ -77,6 +92,33 @@ export class FactorMoves {
         .filter(({ kind }) => kind === "spot")
         .map((factor) => [factor.of, Float64Array.from(scenarios, (s) => this.column(factor)[s])]),
     );
+  }
+
+  /** Returns the moves of some cells as a trade on one underlying sees them (`MovedMarket.underlying`). */
+  cellMoves({ scenarios }: Cells, cells: readonly number[], underlying: Underlying): CellMoves {
+    const { name, currency, pair } = underlying;
+    const quoted = (pair?.quoted ?? []).map((one) => `${one.pair}^${one.power}`).join();
+    const key = [name, currency, pair?.base, quoted].join("\n");
+    let known = this.#cellMoves.get(cells);
+    if (known === undefined) this.#cellMoves.set(cells, (known = new Map()));
+    let moves = known.get(key);
+    if (moves === undefined) {
+      const of = (kind: ScenarioFactor["kind"], name: string): Float64Array => {
+        const column = this.column({ kind, of: name });
+        return Float64Array.from(cells, (cell) => column[scenarios[cell]]);
+      };
+      const factors = pair?.quoted.map(({ pair, power }) => of("fx", pair).map((by) => (1 + by) ** power));
+      moves = {
+        count: cells.length,
+        spot:
+          factors?.reduce((all, column) => all.map((by, k) => by * column[k])) ?? of("spot", name).map((by) => 1 + by),
+        volatility: of("volatility", name),
+        rate: of("rate", currency),
+        dividend: pair === undefined ? of("dividend", name) : of("rate", pair.base),
+      };
+      known.set(key, moves);
+    }
+    return moves;
   }
 
   /** Returns the market of a scenario; with `stillSpots`, the one in which spots alone have not moved. */
@@ -124,6 +166,13 @@ export class FactorMoves {
       }
       cellOf[s] = cell;
     }
-    return { cellOf, scenarios, bySpots: [...groups.values()] };
+    const dates = new Map<number, number[]>();
+    scenarios.forEach((s, cell) => {
+      const date = dates.get(years[s]);
+      if (date === undefined) dates.set(years[s], [cell]);
+      else date.push(cell);
+    });
+    const byDate = Array.from(dates, ([date, cells]) => ({ years: date, cells }));
+    return { cellOf, scenarios, bySpots: [...groups.values()], byDate };
   }
 }

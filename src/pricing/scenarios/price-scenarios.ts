@@ -1,13 +1,13 @@
 /** Prices trades under named scenarios: each trade once for each cell of the factors on which it depends. */
 import { EventLoopYielder } from "../../base/event-loop.ts";
-import type { AnyTrade, ParsedTrade, ScenarioFactor, ScenarioTable } from "../../book/index.ts";
+import type { AnyTrade, ParsedTrade, ScenarioTable } from "../../book/index.ts";
 import { kindOf } from "../kinds.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
-import type { TradeKind } from "../plan/kind.ts";
-import { type Cells, factorMoves, factorsOf } from "./cells.ts";
+import { type CellsOfTrade, factorMoves, factorsOf } from "./cells.ts";
 import { CopyQueue } from "./copies.ts";
 import { CubeBuilder, type ScenarioCube } from "./cube.ts";
 import { nodesOf, NodeValues } from "./nodes.ts";
+import { priceOverArrays } from "./over-arrays.ts";
 
 /** The results of today; NaN for a trade without one. */
 export interface Today {
@@ -18,6 +18,8 @@ export interface Today {
    * have the values at all spots.
    */
   readonly accuracies: Float64Array;
+  /** The method of each trade, as its result names it. */
+  readonly methods: readonly (string | undefined)[];
 }
 
 /** The trades of a batch with their results today, and how they are priced. */
@@ -31,9 +33,13 @@ export interface ScenarioBatch {
   readonly setting: BatchSetting;
 }
 
+/** The methods, as results name them, that price cells over arrays. */
+const OVER_ARRAYS: readonly (string | undefined)[] = ["black-scholes", "heston"];
+
 /**
- * Prices the trades of a batch under all scenarios of a table. Cells that differ in spots alone are read from one
- * solution where a method has them all. @throws the signal's reason; the error of a lost device
+ * Prices the trades of a batch under all scenarios of a table. Cells whose method computes them from a few numbers are
+ * priced over arrays. Others that differ in spots alone are read from one solution where a method has them all. @throws
+ * the signal's reason; the error of a lost device
  */
 export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube> {
   const { trades, table, today, firstIndex, setting } = batch;
@@ -41,7 +47,8 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
   const cube = new CubeBuilder(trades.length, today, table.names.length);
   const yielder = new EventLoopYielder(setting.signal);
   const queue = new CopyQueue(setting);
-  const addCells = async ({ trade, kind, place, index, cells, factors }: Priced, wanted: readonly number[]) => {
+  const accuracyOf = (place: number): number => setting.accuracy ?? today.accuracies[place];
+  const addCells = async ({ trade, kind, place, index, cells, factors }: CellsOfTrade, wanted: readonly number[]) => {
     const isShared = wanted.length > 1;
     const scenarios = wanted.map((cell) => cells.scenarios[cell]);
     const values = cube.valuesOf(place, wanted);
@@ -50,8 +57,25 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     if (moved === undefined) values.set(new Float64Array(wanted.length), 0);
     else await queue.add({ parsed: { ok: true, trade: moved, index }, spots, values });
   };
-  const accuracyOf = (place: number): number => setting.accuracy ?? today.accuracies[place];
-  const atNodes: (readonly [Priced, NodeValues])[] = [];
+  const atNodes: (readonly [CellsOfTrade, NodeValues])[] = [];
+  const addTrade = async (priced: CellsOfTrade): Promise<void> => {
+    const { trade, kind, place, index, cells, factors } = priced;
+    const isShared = kind.sharesSpots === true && !isSettled(trade);
+    const isRead = isShared && !Number.isNaN(today.accuracies[place]);
+    const nodes = isRead ? nodesOf(moves, cells, factors, accuracyOf(place)) : undefined;
+    const copies = nodes?.markets.map((market) => kind.inMarket(trade, market)) ?? [undefined];
+    if (nodes !== undefined && !copies.includes(undefined)) {
+      const found = new NodeValues(nodes);
+      atNodes.push([priced, found]);
+      for (const [node, copy] of copies.entries()) {
+        const parsedCopy = { ok: true, trade: copy!, index } as const;
+        await queue.add({ parsed: parsedCopy, spots: nodes.spots, values: found.at(node) });
+      }
+    } else
+      for (const group of cells.bySpots)
+        for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
+  };
+  const overArrays: CellsOfTrade[] = [];
   for (const [place, parsed] of trades.entries()) {
     if (!parsed.ok || Number.isNaN(today.values[place])) continue;
     if (yielder.isDue) await yielder.yieldNow();
@@ -61,21 +85,12 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     const cells = moves.cells(factors);
     cube.begin(place, cells);
     const priced = { trade, kind, place, index: parsed.index ?? firstIndex + place, cells, factors };
-    const isShared = kind.sharesSpots === true && !isSettled(trade);
-    const isRead = isShared && !Number.isNaN(today.accuracies[place]);
-    const nodes = isRead ? nodesOf(moves, cells, factors, accuracyOf(place)) : undefined;
-    const copies = nodes?.markets.map((market) => kind.inMarket(trade, market)) ?? [undefined];
-    if (nodes !== undefined && !copies.includes(undefined)) {
-      const found = new NodeValues(nodes);
-      atNodes.push([priced, found]);
-      for (const [node, copy] of copies.entries()) {
-        const parsedCopy = { ok: true, trade: copy!, index: priced.index } as const;
-        await queue.add({ parsed: parsedCopy, spots: nodes.spots, values: found.at(node) });
-      }
-    } else
-      for (const group of cells.bySpots)
-        for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
+    if (OVER_ARRAYS.includes(today.methods[place]) && !isSettled(trade)) overArrays.push(priced);
+    else await addTrade(priced);
   }
+  for (const [priced, cells] of await priceOverArrays(overArrays, moves, cube, setting))
+    if (cells.length === priced.cells.scenarios.length) await addTrade(priced);
+    else for (const cell of cells) await addCells(priced, [cell]);
   await queue.price();
   for (const [priced, found] of atNodes) {
     const { place, trade } = priced;
@@ -88,16 +103,6 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
   }
   await queue.price();
   return cube.cube();
-}
-
-/** A trade with what is needed to price it in other markets. */
-interface Priced {
-  readonly trade: AnyTrade;
-  readonly kind: TradeKind;
-  readonly place: number;
-  readonly index: number;
-  readonly cells: Cells;
-  readonly factors: ReadonlyMap<string, ScenarioFactor>;
 }
 
 /** Returns the largest spot of a trade. */

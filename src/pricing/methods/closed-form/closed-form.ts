@@ -17,7 +17,7 @@ import { smileCost, smileOf, SmilePlan } from "./smile.ts";
 import { BLACK_SCHOLES, type Formula, HESTON, keptByDividends } from "./formulas.ts";
 
 /** Rounding errors of a value, relative to spot and value. */
-const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
+export const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12, f32: 1e-6 };
 
 /** Microseconds that a value of the formulas takes on one core. */
 const COST = { "black-scholes": 0.1, heston: 20 } as const;
@@ -34,6 +34,7 @@ export const closedForm = {
   name: "closed-form",
   minCost: COST["black-scholes"],
   accepts,
+  pricesCells,
   open,
 } as const satisfies PricingMethod;
 
@@ -75,12 +76,19 @@ function accepts(batch: Batch, trade: number): Acceptance {
   return COST[formulaOf(columns, trade).method] * cases.count * (1 + cases.spots);
 }
 
-/** The formula of a trade's model. */
-const formulaOf = (columns: TradeColumns, trade: number): Formula =>
+/** Options without barriers in a model that has a formula. */
+function pricesCells({ columns }: Batch, trade: number): boolean {
+  const row = columns.rowOf(trade);
+  const isPlain = columns.exercise[trade] === EXERCISE.european && columns.barriersOf(row).length === 0;
+  return isPlain && columns.unshiftedVolatility(row).kind !== "surface";
+}
+
+/** Returns the formula of a trade's model. */
+export const formulaOf = (columns: TradeColumns, trade: number): Formula =>
   isStochastic(columns.unshiftedVolatility(columns.rowOf(trade))) ? HESTON : BLACK_SCHOLES;
 
 /** Returns a formula's outputs for its inputs, both a column for each item. */
-type Launch = (formula: Formula, values: Float64Array, items: number) => Promise<Float64Array | Float32Array>;
+export type Launch = (formula: Formula, values: Float64Array, items: number) => Promise<Float64Array | Float32Array>;
 
 function open(device: Device, precision: Precision): MethodSession {
   const launch: Launch = async (formula, values, items) => {
@@ -97,6 +105,11 @@ function open(device: Device, precision: Precision): MethodSession {
   const openDifferences = (): MethodSession => (differences ??= fdm.open(device, precision));
   return {
     plan: (batch, trades, signal) => planOf(batch, trades, { launch, openDifferences, signal }),
+    async priceCells(batch, cells) {
+      // Only books under named scenarios load it.
+      const { priceCells } = await import("./cells.ts");
+      await priceCells(batch, cells, launch);
+    },
     [Symbol.dispose]: () => differences?.[Symbol.dispose](),
   };
 }

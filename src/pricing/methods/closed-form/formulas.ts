@@ -37,6 +37,9 @@ export interface Formula {
   readonly outputs: number;
   /** Returns the further inputs of the kernel for a row. */
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
+  /** The further input that a move of the volatility changes, and a function that returns it for a row and a move. */
+  readonly moving: number;
+  readonly movedInput: (columns: TradeColumns, row: number, by: number) => number;
   /** Returns theta of a trade per year, in the currency. */
   readonly thetaOf: (columns: TradeColumns, trade: number, outputs: FormulaOutputs) => number;
   /** Returns vega of a trade per unit of volatility, in the currency. */
@@ -65,6 +68,9 @@ export const BLACK_SCHOLES: Formula = {
     const variance = integratedVariance(columns.sigmaOf(row)!, columns.expiry[row]);
     return [variance, columns.sign[trade], columns.cash[trade] / columns.spot[trade]];
   },
+  moving: 0,
+  movedInput: (columns, row, by) =>
+    integrate(columns.sigmaOf(row)!, columns.expiry[row], (sigma) => Math.max(sigma + by, 0) ** 2),
   thetaOf: (columns, trade, { value, delta, gamma }) => {
     const row = columns.rowOf(trade);
     const market = {
@@ -161,6 +167,8 @@ export const HESTON: Formula = {
     const expiry = Math.max(columns.expiry[row], 1e-6);
     return [expiry, columns.sign[trade], cash, varianceOf(heston), kappa, theta, sigma, rho];
   },
+  moving: 3,
+  movedInput: (columns, row, by) => varianceOf(shiftedVolatility(hestonOf(columns, row), by) as Heston),
   // The equation itself.
   thetaOf: (columns, trade, { value, delta, gamma, raw }) => {
     const row = columns.rowOf(trade);
