@@ -36,6 +36,8 @@ export type { Grid } from "./mesh/grid.ts";
 /** @internal */
 export { type AdaptiveBatch, AdaptiveRow, type RowSettings } from "./adaptive/adaptive-row.ts";
 /** @internal */
+export { SharedRows } from "./adaptive/shared-rows.ts";
+/** @internal */
 export { type Direction, Slopes } from "./adaptive/slopes.ts";
 /** @internal */
 export { hasDerivative } from "./execute/inputs.ts";

@@ -27,16 +27,48 @@ export interface CopyValues {
 const MAX_COPIES = 4096;
 const MAX_VALUES = 1 << 18;
 
-/** Copies of one number of spots that wait to be priced together. */
-interface Waiting {
-  readonly copies: Copy[];
+/** Items of one number of spots that wait to be priced together. */
+interface SpotGroup<T> {
+  readonly count: number;
+  readonly items: T[];
   readonly spots: Map<string, Float64Array>;
+}
+
+/** Items that wait for others that are read at the same moves of spots. */
+export class SpotGroups<T> {
+  readonly #waiting = new Map<number, SpotGroup<T>>();
+
+  /**
+   * Adds an item, which is read at `count` moves of spots. @returns the groups that are to be priced now: one that has
+   * `most` items, and one that has waited with other moves of the same spots
+   */
+  add(item: T, spots: SpotMoves | undefined, count: number, most: number): readonly SpotGroup<T>[] {
+    const full: SpotGroup<T>[] = [];
+    const own = [...(spots ?? [])];
+    let group = this.#waiting.get(count);
+    if (group !== undefined && own.some(([name, moves]) => !isEqual(group!.spots.get(name) ?? moves, moves))) {
+      full.push(group);
+      group = undefined;
+    }
+    if (group === undefined) this.#waiting.set(count, (group = { count, items: [], spots: new Map() }));
+    for (const [name, moves] of own) group.spots.set(name, moves);
+    if (group.items.push(item) < most) return full;
+    this.#waiting.delete(count);
+    return [...full, group];
+  }
+
+  /** Returns all that wait, and forgets them. */
+  take(): readonly SpotGroup<T>[] {
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return all;
+  }
 }
 
 /** Copies that wait to be priced, with those that have as many spots. */
 export class CopyQueue {
   readonly #setting: BatchSetting;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #groups = new SpotGroups<Copy>();
 
   constructor(setting: BatchSetting) {
     const { methodOf: _, directionsOf: __, ...rest } = setting;
@@ -46,34 +78,16 @@ export class CopyQueue {
   /** Adds a copy, and prices those that wait with it if they are many. @throws as `price` */
   async add(copy: Copy): Promise<void> {
     const key = copy.spots === undefined ? 0 : copy.values.count;
-    let waiting = this.#waitingOf(key);
-    for (const [name, moves] of copy.spots ?? []) {
-      const others = waiting.spots.get(name);
-      if (others !== undefined && !isEqual(others, moves)) {
-        await this.#price(key);
-        waiting = this.#waitingOf(key);
-      }
-    }
-    for (const [name, moves] of copy.spots ?? []) waiting.spots.set(name, moves);
-    const count = waiting.copies.push(copy);
-    if (count >= MAX_COPIES || count * key >= MAX_VALUES) await this.#price(key);
+    const most = Math.min(MAX_COPIES, Math.ceil(MAX_VALUES / Math.max(key, 1)));
+    for (const group of this.#groups.add(copy, copy.spots, key, most)) await this.#price(group);
   }
 
   /** Prices all copies that wait. @throws the signal's reason; the error of a lost device */
   async price(): Promise<void> {
-    for (const key of this.#waiting.keys()) await this.#price(key);
+    for (const group of this.#groups.take()) await this.#price(group);
   }
 
-  #waitingOf(key: number): Waiting {
-    let waiting = this.#waiting.get(key);
-    if (waiting === undefined) this.#waiting.set(key, (waiting = { copies: [], spots: new Map() }));
-    return waiting;
-  }
-
-  async #price(key: number): Promise<void> {
-    const { copies, spots } = this.#waitingOf(key);
-    this.#waiting.delete(key);
-    if (copies.length === 0) return;
+  async #price({ items: copies, spots, count: key }: SpotGroup<Copy>): Promise<void> {
     const trades = copies.map(({ parsed }) => parsed);
     if (key > 0) {
       const { columns, rowOf } = await pricedColumns(trades, 0, { ...this.#setting, scenarios: axesOf(spots, key) });
@@ -110,8 +124,8 @@ function tell(result: TradeResult, values: CopyValues): PricedTrade | undefined 
 
 const isEqual = (a: Float64Array, b: Float64Array): boolean => a === b || a.every((x, i) => x === b[i]);
 
-/** Moves of spots as an axis of scenarios. */
-function axesOf(spots: SpotMoves, count: number): Scenarios {
+/** Returns moves of spots as an axis of scenarios. */
+export function axesOf(spots: SpotMoves, count: number): Scenarios {
   const spot = Array.from({ length: count }, (_, k) =>
     Object.fromEntries([...spots].map(([name, moves]) => [name, moves[k]])),
   );

@@ -23,6 +23,12 @@ const OF_LARGEST = 0.5;
  */
 const JUMP = [-1, 5, -10, 10, -5, 1].map((weight) => weight / 6);
 
+/** Returns what a level of an input counts in the sum of the levels of a grid. */
+export type LevelCosts = (level: number) => number;
+
+/** The costs of levels that count as they are. */
+export const EVEN: LevelCosts = (level) => level;
+
 /**
  * The moves under which a trade is priced, and the values under all scenarios made from these.
  *
@@ -30,6 +36,9 @@ const JUMP = [-1, 5, -10, 10, -5, 1].map((weight) => weight / 6);
  * most. A one-dimensional grid of level l > 0 has 2ˡ + 1 Chebyshev points of the second kind between the smallest and
  * the largest move, and is interpolated by the barycentric formula. Two inputs take 13, 29 and 65 nodes on levels 2, 3
  * and 4. A solution serves any spot, so that a trade under a thousand scenarios costs as many solutions as nodes.
+ *
+ * The levels of an input in which values are flatter may count more in that sum (`costs`): two inputs then take 19 or
+ * 21 nodes on level 3, which are among the 29.
  *
  * The estimate of a value's error is that of the values at nodes, and what the last level has changed.
  *
@@ -39,18 +48,20 @@ const JUMP = [-1, 5, -10, 10, -5, 1].map((weight) => weight / 6);
 export class JointInterpolation {
   /** The moves of the inputs at each node. */
   readonly nodes: readonly (readonly number[])[];
+  /** The numbers of the node in the centre, then of those with the lowest and the highest move of one input each. */
+  readonly extremes: readonly number[];
   readonly #scenarios: number;
   /** The weights [scenario][node] of values, and of the correction by the last level. */
   readonly #weights: Float64Array;
   readonly #correction: Float64Array;
 
   /** `inputs` are the moves of each input under all scenarios. */
-  constructor(inputs: readonly Float64Array[], level: number) {
+  constructor(inputs: readonly Float64Array[], level: number, costs: readonly LevelCosts[] = inputs.map(() => EVEN)) {
     const scenarios = inputs[0].length;
     const axes = inputs.map((moves) => new Axis(moves, level));
     const places = new Map<string, number>();
     const nodes: (readonly number[])[] = [];
-    const grids = gridsOf(axes, level);
+    const grids = gridsOf(axes, level, costs);
     for (const { levels } of grids)
       forEachNode(axes, levels, (at) => {
         const key = at.join();
@@ -59,6 +70,9 @@ export class JointInterpolation {
         nodes.push(at.map((n, d) => axes[d].nodes[n]));
       });
     this.nodes = nodes;
+    const centre = axes.map(({ nodes: own }) => (own.length - 1) / 2);
+    const ends = axes.flatMap(({ nodes: own }, d) => [0, own.length - 1].map((n) => centre.with(d, n)));
+    this.extremes = [centre, ...ends].map((at) => places.get(at.join())!);
     this.#scenarios = scenarios;
     this.#weights = new Float64Array(nodes.length * scenarios);
     this.#correction = new Float64Array(nodes.length * scenarios);
@@ -77,12 +91,14 @@ export class JointInterpolation {
   }
 
   /**
-   * Makes the values under all scenarios from those at nodes, [spot][node], and the error estimates of these. `spots`
-   * says which spots make the value of a scenario.
+   * Makes the values under all scenarios from those at nodes, [spot][node], and the error estimates of these. A single
+   * estimate is that of values of one scheme, wherever they are: a scenario's differs from them by what is missed in
+   * between alone. `spots` says which spots make the value of a scenario, and `beside` is what each value may miss
+   * besides.
    *
    * Cost: two multiplications for each scenario, point and node.
    */
-  read(values: Float64Array, estimates: Float64Array, spots: SpotReading): JointValues {
+  read(values: Float64Array, estimates: Float64Array | number, spots: SpotReading, beside = 0): JointValues {
     const scenarios = this.#scenarios;
     const made: JointValues = {
       values: new Float64Array(scenarios),
@@ -96,14 +112,20 @@ export class JointInterpolation {
       if (size > largest) largest = size;
     }
     for (let k = 0; k < scenarios; k++) {
-      made.missed[k] += OF_LARGEST * largest;
+      made.missed[k] += OF_LARGEST * largest + beside;
       made.errors[k] += made.missed[k];
     }
     return made;
   }
 
   /** Makes the value under one scenario, and returns the size of its correction. */
-  #readOne(k: number, values: Float64Array, estimates: Float64Array, spots: SpotReading, made: JointValues): number {
+  #readOne(
+    k: number,
+    values: Float64Array,
+    estimates: Float64Array | number,
+    spots: SpotReading,
+    made: JointValues,
+  ): number {
     const nodes = this.nodes.length;
     const { points } = spots;
     const [own, at] = [k * nodes, spots.first[k] * nodes];
@@ -124,7 +146,8 @@ export class JointInterpolation {
       beside += spots.missed[k * points + i] * sum;
       if (points === JUMP.length) jump += JUMP[i] * sum;
     }
-    for (let node = 0; node < nodes; node++) error += Math.abs(weights[own + node]) * estimates[node];
+    if (typeof estimates === "number") error = estimates;
+    else for (let node = 0; node < nodes; node++) error += Math.abs(weights[own + node]) * estimates[node];
     // What is nowhere below 0 at nodes is so in between.
     const below = least >= 0 ? Math.max(-value, 0) : 0;
     made.values[k] = value + below;
@@ -196,13 +219,13 @@ interface Grid {
   readonly before: number;
 }
 
-function gridsOf(axes: readonly Axis[], level: number): readonly Grid[] {
+function gridsOf(axes: readonly Axis[], level: number, costs: readonly LevelCosts[]): readonly Grid[] {
   const all = axes.reduce<readonly (readonly number[])[]>(
     (made, axis) => made.flatMap((levels) => Array.from({ length: axis.levels + 1 }, (_, l) => [...levels, l])),
     [[]],
   );
   const isIn = (levels: readonly number[], most: number): boolean =>
-    levels.every((l, d) => l <= axes[d].levels) && levels.reduce((a, b) => a + b, 0) <= most;
+    levels.every((l, d) => l <= axes[d].levels) && levels.reduce((sum, l, d) => sum + costs[d](l), 0) <= most;
   // The combination technique: Σ (−1)^|z| over the corners z ∈ {0, 1}^d for which levels + z is in the set.
   const factorOf = (levels: readonly number[], most: number): number => {
     let factor = 0;

@@ -6,6 +6,7 @@ import type { BatchSetting } from "../plan/batch-setting.ts";
 import { type CellsOfTrade, factorMoves, factorsOf } from "./cells.ts";
 import { CopyQueue } from "./copies.ts";
 import { CubeBuilder, type ScenarioCube } from "./cube.ts";
+import { NodeQueue } from "./at-nodes.ts";
 import { nodesOf, NodeValues } from "./nodes.ts";
 import { priceOverArrays } from "./over-arrays.ts";
 
@@ -58,19 +59,24 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     else await queue.add({ parsed: { ok: true, trade: moved, index }, spots, values });
   };
   const atNodes: (readonly [CellsOfTrade, NodeValues])[] = [];
+  const nodeQueue = new NodeQueue(setting, async ({ today: trade, index, found }) => {
+    found.takeAll();
+    for (const [node, market] of found.nodes.markets.entries()) {
+      const parsed = { ok: true, trade: kindOf(trade).inMarket(trade, market)!, index } as const;
+      await queue.add({ parsed, spots: found.nodes.spots, values: found.at(node) });
+    }
+  });
   const addTrade = async (priced: CellsOfTrade): Promise<void> => {
     const { trade, kind, place, index, cells, factors } = priced;
     const isShared = kind.sharesSpots === true && !isSettled(trade);
     const isRead = isShared && !Number.isNaN(today.accuracies[place]);
     const nodes = isRead ? nodesOf(moves, cells, factors, accuracyOf(place)) : undefined;
-    const copies = nodes?.markets.map((market) => kind.inMarket(trade, market)) ?? [undefined];
-    if (nodes !== undefined && !copies.includes(undefined)) {
+    const copy = nodes && kind.inMarket(trade, nodes.markets[0]);
+    if (nodes !== undefined && copy !== undefined) {
       const found = new NodeValues(nodes);
       atNodes.push([priced, found]);
-      for (const [node, copy] of copies.entries()) {
-        const parsedCopy = { ok: true, trade: copy!, index } as const;
-        await queue.add({ parsed: parsedCopy, spots: nodes.spots, values: found.at(node) });
-      }
+      const tolerance = accuracyOf(place) * spotOf(trade);
+      await nodeQueue.add({ copy, today: trade, index, found, tolerance });
     } else
       for (const group of cells.bySpots)
         for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
@@ -91,6 +97,7 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
   for (const [priced, cells] of await priceOverArrays(overArrays, moves, cube, setting))
     if (cells.length === priced.cells.scenarios.length) await addTrade(priced);
     else for (const cell of cells) await addCells(priced, [cell]);
+  await nodeQueue.price();
   await queue.price();
   for (const [priced, found] of atNodes) {
     const { place, trade } = priced;

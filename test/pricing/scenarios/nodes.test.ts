@@ -65,9 +65,13 @@ function randomScenario(random: Random, k: number): object {
   };
 }
 
-async function pricesOf(trades: readonly object[], scenarios: readonly object[]): Promise<readonly PricedTrade[]> {
+async function pricesOf(
+  trades: readonly object[],
+  scenarios: readonly object[],
+  relative = 1e-4,
+): Promise<readonly PricedTrade[]> {
   const book = readBook({ asOf: "2026-11-20", market: MARKET, trades, scenarios });
-  const { results } = await priceBook(book, { greeks: "none", accuracy: { relative: 1e-4 } });
+  const { results } = await priceBook(book, { greeks: "none", accuracy: { relative } });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result;
@@ -102,4 +106,29 @@ test("each value is that of its scenario alone, within both estimates, in any co
       expect(reversed[cheap.length - 1 - n].scenarioValues![59 - k]).toBeCloseTo(value!, 9),
     ),
   );
+});
+
+test("to a finer accuracy, with fewer nodes in flat factors, each value is that of its scenario alone", async () => {
+  const random = new Random(57);
+  // European, American and down-and-out options on one underlying with a dividend, on one mesh each.
+  const trades = Array.from({ length: 15 }, (_, i) => randomTrade(random, (i % 5) * 6 + (i % 3)));
+  const scenarios = Array.from({ length: 80 }, (_, k) => randomScenario(random, k));
+  const accuracy = 2e-5;
+  const all = await pricesOf(trades, scenarios, accuracy);
+  let [covered, count] = [0, 0];
+  for (const k of [3, 22, 40, 64]) {
+    const alone = await pricesOf(trades, [scenarios[k]], accuracy);
+    all.forEach(({ scenarioValues, scenarioValueErrorEstimates: errors }, i) => {
+      const [value, error] = [alone[i].scenarioValues![0]!, alone[i].scenarioValueErrorEstimates![0]!];
+      count++;
+      if (Math.abs(scenarioValues![k]! - value) <= errors![k]! + error) covered++;
+      // Half of it or more is left to interpolation where the moves of many scenarios are wide.
+      expect(errors![k]!).toBeLessThan(2.5 * accuracy * 100 + error);
+    });
+  }
+  expect(covered / count).toBeGreaterThan(0.98);
+  for (const i of [3, 4, 5]) {
+    const [lone] = await pricesOf([trades[i]], scenarios, accuracy);
+    expect(lone.scenarioValues).toEqual(all[i].scenarioValues);
+  }
 });

@@ -1,6 +1,6 @@
 import type { Arena } from "../mesh/pinned-mesh.ts";
 import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../mesh/grid.ts";
-import { instance } from "../execute/instance.ts";
+import { instance, type SolutionPart } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/pinned-domain.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { deviationOf, knockedOutBy, type OneFactorProblem } from "../problem/one-factor.ts";
@@ -40,6 +40,15 @@ export interface RowSettings {
   readonly errorModel: ErrorModel;
   /** The spots at which the solution is read: all of them ("both"), or only those other than today's ("points"). */
   readonly reading: "both" | "points";
+  /** Returns the grids of a resolution that the problem shares with others; without it, it has its own. */
+  readonly sharedGrids?: (size: Resolution) => SolvedGrids;
+}
+
+/** The grids on which a problem is solved: the fine one, the coarse one, and the fine mesh with coarse time steps. */
+export interface SolvedGrids {
+  readonly pair: readonly [Grid, Grid];
+  /** Returns the third grid, which few problems need. */
+  readonly between: () => Grid;
 }
 
 /**
@@ -112,12 +121,23 @@ export class AdaptiveRow {
    * @returns true where a finer resolution is needed but forbidden by `mayRefine` @throws as the constructor
    */
   advance(mayRefine: boolean): boolean {
-    if (!this.#isPending) return false;
+    const next = this.assess();
+    if (next === undefined || !mayRefine) return next !== undefined;
+    this.refine(next);
+    return false;
+  }
+
+  /** Assesses the problem if its instances were to be solved, and returns the resolution that it needs, if finer. */
+  assess(): Resolution | undefined {
+    if (!this.#isPending) return undefined;
     this.#isPending = false;
     this.#tries++;
     this.#assess();
-    const next = this.#refined();
-    if (next === undefined || !mayRefine) return next !== undefined;
+    return this.#refined();
+  }
+
+  /** Adds the instances of a resolution that is finer than the last one. @throws as the constructor */
+  refine(next: Resolution): void {
     const { now, before } = this.#attempts;
     this.#spots.forEach((spot, k) => {
       const isBeyond = Math.abs(spot.value - spot.valueBefore) > spot.estimateBefore;
@@ -128,7 +148,6 @@ export class AdaptiveRow {
     this.#attempts.before = now;
     this.#attempts.now = { nodes: next.nodes, steps: next.steps, driftDominated: now.driftDominated };
     this.#attempt();
-    return false;
   }
 
   /** The current resolution, solved or not. */
@@ -176,18 +195,18 @@ export class AdaptiveRow {
   /** Makes the instances at the current resolution. */
   #attempt(): void {
     const { pool, arena } = this.#batch;
-    const { reading } = this.#spec;
+    const { reading, sharedGrids } = this.#spec;
     const { problem, subtracted } = this.#problems;
     const first = pool.count;
     const size = this.#attempts.now;
+    const shared = sharedGrids?.(size);
     const fine: Grid[] = [];
-    const addPair = (one: OneFactorProblem, [own, coarse]: readonly [Grid, Grid]): void => {
-      const drift = cellPeclet(own);
-      for (const grid of [own, coarse]) pool.add(instance(grid, one, arena, reading), drift);
-      fine.push(own);
+    const addPair = (one: OneFactorProblem, pair: readonly [Grid, Grid]): void => {
+      addPairTo(this.#batch, pair, one, reading);
+      fine.push(pair[0]);
     };
     try {
-      if (subtracted === undefined) addPair(problem, grids(problem, size, arena));
+      if (subtracted === undefined) addPair(problem, shared?.pair ?? grids(problem, size, arena));
       else {
         // On one mesh, so that their errors cancel where the knock-in is far away.
         const both = grids(subtracted, size, arena);
@@ -197,9 +216,12 @@ export class AdaptiveRow {
       this.#tellsTime = fine.some((grid) => tellsTime(grid.problem));
       if (this.#tellsTime) {
         const reads = reading === "points" || problem.spots.length > 1 ? reading : "window";
-        for (const grid of fine) pool.add(instance(coarserInTime(grid, size), grid.problem, arena, reads), 0);
+        for (const [part, grid] of fine.entries()) {
+          const one = part === 0 ? problem : subtracted!;
+          pool.add(instance(shared?.between() ?? coarserInTime(grid, size), one, arena, reads), 0);
+        }
       }
-      this.#noise = boundaryNoise(fine[0]);
+      this.#noise = boundaryNoise({ problem, mesh: fine[0].mesh });
       this.#first = first;
       this.#isPending = true;
     } catch (error) {
@@ -279,8 +301,8 @@ export class AdaptiveRow {
 
   /** Assesses the spots after today's. */
   #assessSpots(drift: number): void {
-    const { pool, reader } = this.#batch;
-    const { problem } = pool.instance(this.#first).grid;
+    const { reader } = this.#batch;
+    const { problem } = this.#problems;
     const { values, magnitudes, fine, coarse, between } = reader.read(this.#first, this.#parts, this.#tellsTime);
     for (let k = 1; k < this.#spots.length; k++) {
       const at = this.#spots[k];
@@ -320,6 +342,18 @@ export class AdaptiveRow {
     const next = nextResolution(size, worst, accuracy, errorModel, excess < NEARLY, maxNodes);
     return next.nodes === size.nodes && next.steps === size.steps ? undefined : next;
   }
+}
+
+/** Adds the fine and the coarse instance of a problem to the pool, on grids that may be those of another one. */
+export function addPairTo(
+  { pool, arena }: Pick<AdaptiveBatch, "pool" | "arena">,
+  [fine, coarse]: readonly [Grid, Grid],
+  problem: OneFactorProblem,
+  reading: SolutionPart,
+): void {
+  const drift = cellPeclet(fine, problem);
+  pool.add(instance(fine, problem, arena, reading), drift);
+  pool.add(instance(coarse, problem, arena, reading), drift);
 }
 
 function worse(a: LeadingErrors | undefined, b: LeadingErrors): LeadingErrors {

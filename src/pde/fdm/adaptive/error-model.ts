@@ -286,11 +286,11 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * Returns the cell Péclet number: the largest ratio of drift to diffusion between neighbouring nodes at the kinks and
- * at today's spot, |r − q|·S·h / ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of
- * first order. It is infinite where σ(S, t) is rough (`lacksErrorExpansion`).
+ * Returns the cell Péclet number of a problem on a grid: the largest ratio of drift to diffusion between neighbouring
+ * nodes at the kinks and at today's spot, |r − q|·S·h / ½σ²S², at any time of the life. Above 1 the scheme adds
+ * artificial diffusion and is of first order. It is infinite where σ(S, t) is rough (`lacksErrorExpansion`).
  */
-export function cellPeclet({ mesh, problem, forward }: Grid): number {
+export function cellPeclet({ mesh, forward }: Grid, problem: OneFactorProblem): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
   const strongest = Math.max(...valuesInLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
   const drift = strongest * expiry;

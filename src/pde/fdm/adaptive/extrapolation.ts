@@ -220,7 +220,7 @@ export class SpotReader {
     for (let part = 0; part < parts; part++) {
       const number = first + 2 * part;
       const [f, c, b] = part === 0 ? [fine, coarse, between] : this.#columns.slice(3);
-      this.#payNow(this.#pool.instance(number).grid.problem);
+      this.#payNow(this.#pool.instance(number).problem);
       this.#column(number, f);
       this.#column(number + 1, c);
       if (hasBetween) this.#column(first + 2 * parts + part, b);
@@ -246,8 +246,7 @@ export class SpotReader {
   }
 
   #column(number: number, { values, exercised }: SpotColumn): void {
-    const { grid } = this.#pool.instance(number);
-    const { problem } = grid;
+    const { grid, problem } = this.#pool.instance(number);
     spotValues(grid, this.#pool.values(number), this.#paid, values);
     exercised.fill(0);
     for (let k = 0; k < values.length; k++) {

@@ -41,12 +41,10 @@ import {
 } from "../../plan/method.ts";
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import { costOf, MIN_COST } from "./cost.ts";
+import { FINEST_F32, goalOf } from "./goal.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { maxNodesOf, RHO, TradeSlopes, VEGA } from "./slopes.ts";
 import { smoothingTime } from "./smoothing-time.ts";
-
-/** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
-const FINEST_F32 = 1e-5;
 
 /** The cost of a finer resolution, relative to all before it: twice the nodes and twice the steps. */
 const FINER = 4;
@@ -129,15 +127,14 @@ class FdmPlan implements MethodPlan {
     const { columns, settings, precision } = batch;
     const { cases } = columns;
     const rows = trades.length * cases.count;
-    const { accuracy = TARGET_ERRORS.fdm } = settings;
-    this.#accuracy = precision === "f32" ? Math.max(accuracy, FINEST_F32) : accuracy;
+    const goal = goalOf(settings, precision);
+    this.#accuracy = goal.accuracy;
     this.#batch = batch;
     this.#columns = columns;
     this.#trades = trades;
     this.#device = device;
     this.#solver = solver;
     this.#cases = cases.count;
-    const goal = { accuracy: this.#accuracy, rounding: precision === "f32" ? 2e-6 : 1e-12 };
     const reader = new SpotReader(this.#pool, cases.spots);
     this.#adaptive = { goal, pool: this.#pool, arena: solver.arena, reader };
     this.#known = new Uint8Array(rows);

@@ -1,0 +1,150 @@
+/** Trades that are priced at nodes as cases of one trade, many of them together. */
+import { type AnyTrade, type ParsedTrade, type Trade } from "../../book/index.ts";
+import { ScenarioCases } from "../columns/result-columns.ts";
+import { TradeColumns } from "../columns/trade-columns.ts";
+import { boundsOf } from "../guard/option-bounds.ts";
+import { kindOf } from "../kinds.ts";
+import { fdmAtNodes, type TradeAtNodes } from "../methods/fdm/at-nodes.ts";
+import { fdm } from "../methods/fdm/fdm.ts";
+import type { BatchSetting } from "../plan/batch-setting.ts";
+import { distanceFromRange, methodFor } from "../plan/kind.ts";
+import { type Batch, roundingError, TimeBudget } from "../plan/method.ts";
+import { termsOf } from "../terms.ts";
+import { RowProblems } from "../trade-problem.ts";
+import { axesOf, SpotGroups } from "./copies.ts";
+import type { NodeValues } from "./nodes.ts";
+
+/** A trade that waits to be priced at nodes. */
+export interface NodeTrade {
+  /** The trade in the market of the first of its nodes. */
+  readonly copy: AnyTrade;
+  readonly today: AnyTrade;
+  readonly index: number;
+  readonly found: NodeValues;
+  /** The error that may be left by interpolation, in the currency. */
+  readonly tolerance: number;
+}
+
+/** The most trades that are priced together. */
+const MAX_TRADES = 256;
+
+/** Options on one underlying, whose spot does not differ from node to node. */
+type Single = Trade & { readonly kind?: undefined };
+
+/** Trades that wait to be priced at their nodes, with those whose solutions are read at the same moves of spots. */
+export class NodeQueue {
+  readonly #setting: BatchSetting;
+  readonly #left: (one: NodeTrade) => Promise<void>;
+  readonly #groups = new SpotGroups<NodeTrade>();
+
+  /** `left` prices a trade that cannot be priced as cases of one: at each node by itself. */
+  constructor(setting: BatchSetting, left: (one: NodeTrade) => Promise<void>) {
+    const { methodOf: _, directionsOf: __, ...rest } = setting;
+    this.#setting = { ...rest, greeks: "none", buckets: false, sensitivityErrorEstimates: false };
+    this.#left = left;
+  }
+
+  /** Adds a trade, and prices those that wait with it if they are many. @throws as `price` */
+  async add(one: NodeTrade): Promise<void> {
+    // With a limit of time each value stands for itself.
+    if (this.#setting.timePerTrade !== undefined || !isSingle(one.copy)) return this.#left(one);
+    const { spots, count } = one.found.nodes;
+    const full = this.#groups.add(one, spots, count, MAX_TRADES);
+    for (const group of full) await this.#price(group.items, group.spots, group.count);
+  }
+
+  /** Prices all trades that wait. @throws the signal's reason; the error of a lost device */
+  async price(): Promise<void> {
+    for (const { items, spots, count } of this.#groups.take()) await this.#price(items, spots, count);
+  }
+
+  async #price(...[trades, spots, count]: [readonly NodeTrade[], Parameters<typeof axesOf>[0], number]): Promise<void> {
+    const { engine, signal } = this.#setting;
+    const parsed = trades.map(({ copy, index }): ParsedTrade => ({ ok: true, trade: copy, index }));
+    const columns = new TradeColumns(parsed, new ScenarioCases(axesOf(spots, count)));
+    const batch: Batch = {
+      columns,
+      problems: new RowProblems(columns),
+      settings: this.#setting,
+      budget: new TimeBudget(undefined),
+      precision: engine.precision,
+    };
+    const [solved, left] = [new Array<Solved>(), new Set<NodeTrade>()];
+    for (const [i, one] of trades.entries())
+      if (isByGrid(batch, i, one)) solved.push(new Solved(i, one, batch));
+      else left.add(one);
+    const unsolved = await engine.withSessions((sessionOf) => sessionOf(fdmAtNodes).price(batch, solved, signal));
+    for (const { one } of unsolved) left.add(one);
+    for (const { one, isOutside } of solved) if (isOutside) left.add(one);
+    for (const one of left) await this.#left(one);
+  }
+}
+
+const isSingle = (trade: AnyTrade): trade is Single => trade.kind === undefined && trade.assets === undefined;
+
+/** Tells whether finite differences in one factor are the method of a trade. */
+function isByGrid(batch: Batch, i: number, { copy, index }: NodeTrade): boolean {
+  const kind = kindOf(copy);
+  batch.columns.indexInRun[i] = index;
+  try {
+    kind.add(batch, i, copy);
+    return methodFor(kind, batch, i) === fdm;
+  } catch {
+    return false;
+  }
+}
+
+/** A trade whose values at nodes are checked against their bounds as they arrive. */
+class Solved implements TradeAtNodes {
+  readonly trade: number;
+  readonly one: NodeTrade;
+  readonly #batch: Batch;
+  #isOutside = false;
+
+  constructor(trade: number, one: NodeTrade, batch: Batch) {
+    this.trade = trade;
+    this.one = one;
+    this.#batch = batch;
+  }
+
+  get first(): readonly number[] {
+    return this.one.found.nodes.first;
+  }
+
+  /** True if a value has been outside of its bounds by more than its estimate. */
+  get isOutside(): boolean {
+    return this.#isOutside;
+  }
+
+  assetAt(node: number) {
+    const { today, found } = this.one;
+    return found.nodes.markets[node].asset(today as Single);
+  }
+
+  furtherNodes(first: readonly Float64Array[]): readonly number[] {
+    const { found, tolerance } = this.one;
+    const chosen = found.choose(first, tolerance);
+    return chosen.filter((node) => !this.first.includes(node));
+  }
+
+  /** Moves values that are outside of their bounds by no more than their estimate to these (`Guard`). */
+  take(node: number, values: Float64Array, error: number): void {
+    const { columns, precision } = this.#batch;
+    const { copy, found } = this.one;
+    const terms = termsOf({ ...(copy as Single), ...this.assetAt(node) }, 0, { volatility: 0, rate: 0 })!;
+    const boundsAt = boundsOf(terms);
+    const spots = [0];
+    let reach = error;
+    for (let k = 0; k < values.length; k++) {
+      spots[0] = columns.spotAt(this.trade, k + 1);
+      const range = boundsAt(spots);
+      const far = distanceFromRange(range, values[k]);
+      if (far === 0) continue;
+      const rounding = roundingError(precision, spots[0], values[k]) + 1e-9 * (spots[0] + Math.abs(values[k]));
+      if (!(far <= error + rounding)) this.#isOutside = true;
+      values[k] = Math.min(Math.max(values[k], range.low), range.high);
+      reach = Math.max(reach, far);
+    }
+    found.set(node, values, reach);
+  }
+}
