@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { COMPILED, compiledSources } from "./test/support/compiled.ts";
+import { COMPILED, COMPILED_KERNELS, compiledSources } from "./test/support/compiled.ts";
 import { sources } from "./test/support/sources.ts";
 
 /** Those that take longest, begun first: the last to end then keeps nobody waiting. Their order here is their order. */
@@ -50,7 +50,10 @@ export default defineConfig(({ mode }) => {
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
     pool: "forks",
     // `vitest run --mode all`: see test/support/extent.ts.
-    env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
+    env: {
+      FEYNKAC_CACHE: process.env["FEYNKAC_CACHE"] ?? COMPILED_KERNELS,
+      ...(mode === "all" ? { FEYNKAC_TESTS: "all" } : {}),
+    },
     server: { deps: { external: [COMPILED] } },
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
     testTimeout: 180_000,

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Plugin, build, version } from "vite";
+import { build as bundleBy, type Plugin, version } from "vite";
 import { parts } from "../architecture/layers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -14,6 +14,8 @@ const source = join(root, "src");
 /** What a command loads from outside of the sources. */
 const besides = join(root, "bench/reproduce");
 const cache = join(root, ".cache/sources");
+/** Where test files find the kernels that others have compiled from the same sources. */
+export const COMPILED_KERNELS = join(root, ".cache/kernels");
 const DAY = 86_400_000;
 
 /** Matches what this folder holds: the test runner leaves it to Node. */
@@ -21,6 +23,9 @@ export const COMPILED = /\/\.cache\/sources\//;
 
 /** Programs of their own, which do their work when they are loaded: no modules that a test imports. */
 const PROGRAMS: readonly string[] = ["pricing/workers/worker.ts", "cli/pipeline-worker.ts"];
+
+/** The parts of `src` that make a program of a kernel's text. */
+const COMPILER = /^(base|device|kernel)\//;
 
 /** Has each import of a file of `src` find the compiled one. */
 export function compiledSources(): Plugin {
@@ -45,39 +50,44 @@ async function compile(): Promise<string> {
   const paths = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !PROGRAMS.includes(path))
     .sort();
-  const hash = createHash("sha256")
-    .update(version)
-    .update(readFileSync(fileURLToPath(import.meta.url)));
-  for (const path of paths) hash.update(`${path}\n`).update(readFileSync(join(source, path)));
-  for (const name of readdirSync(besides).sort()) hash.update(`${name}\n`).update(readFileSync(join(besides, name)));
-  const folder = join(cache, hash.digest("hex").slice(0, 16));
+  const files = [...paths.map((path) => join(source, path)), ...readdirSync(besides).map((name) => join(besides, name))];
+  const folder = join(cache, hashOf([fileURLToPath(import.meta.url), ...files]));
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });
   for (const name of readdirSync(cache)) {
     if (Date.now() - statSync(join(cache, name)).mtimeMs > DAY) rmSync(join(cache, name), { recursive: true });
   }
   const made = `${folder}.${process.pid}`;
-  await bundle(paths, made);
+  const compiler = paths.filter((path) => COMPILER.test(path)).map((path) => join(source, path));
+  await bundle(paths, made, hashOf([join(root, "package-lock.json"), ...compiler]));
   // Another run may have made the same meanwhile.
   if (existsSync(folder)) rmSync(made, { recursive: true });
   else renameSync(made, folder);
   return folder;
 }
 
-/** Each path becomes a file that exports what the file of its folder has of it. */
-async function bundle(paths: readonly string[], outDir: string): Promise<void> {
+/** A hash of these files, and of what compiles them. */
+function hashOf(paths: readonly string[]): string {
+  const hash = createHash("sha256").update(version);
+  for (const path of paths.toSorted()) hash.update(`${relative(root, path)}\n`).update(readFileSync(path));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** Each path becomes a file that exports what the file of its folder has of it. `build` names what compiles kernels. */
+async function bundle(paths: readonly string[], outDir: string, build: string): Promise<void> {
   // A lower layer is first to take what is its own, so that no file of a folder holds a part of another folder.
   const groups = parts.map((name, k) => ({
     name,
     priority: k,
     test: new RegExp(`/src/${name}${name.endsWith(".ts") ? "$" : "/"}`),
   }));
-  await build({
+  await bundleBy({
     configFile: false,
     root,
     logLevel: "error",
     plugins: [ownAddresses],
     ssr: { noExternal: ["zod"] },
+    define: { FEYNKAC_BUILD: JSON.stringify(build) },
     build: {
       ssr: true,
       outDir,
