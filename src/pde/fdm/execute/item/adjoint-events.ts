@@ -1,3 +1,4 @@
+import { memoize } from "../../../../base/memoize.ts";
 import { bool, fn, gradient, i32, read, real, write } from "../../../../kernel/index.ts";
 import { CROSSING_REALS, readLive, SETTING_REALS } from "../../conditions/barrier.ts";
 import {
@@ -26,61 +27,61 @@ const weighedCorrections = fn({
   },
 });
 
-const correctionSlopes = gradient(weighedCorrections, { of: ["before", "below", "here", "above"] });
-
 /**
- * Goes back through `exerciseOnDate`: from λ after exercise, in `lambda`, to λ before it, with the premiums V −
- * obstacle before exercise. `before` is for use.
+ * Returns the function that goes back through `exerciseOnDate`: from λ after exercise, in `lambda`, to λ before it,
+ * with the premiums V − obstacle before exercise. `before` is for use.
  */
-const exerciseBack = fn({
-  name: "exerciseBack",
-  params: { lambda: write(real), premium: read(real), before: write(real), nodes: i32 },
-  env: { correctionSlopes },
-  body({ lambda, premium, before: old, nodes }, _gpu, { correctionSlopes }) {
-    for (let i = 0; i < nodes; i++) old[i] = premium[i] > 0 ? lambda[i] : 0.0;
-    for (let i = 1; i < nodes; i++) {
-      const below = premium[i - 1];
-      const here = premium[i];
-      if (here * below < 0) {
-        let before = below + below - here;
-        let above = here + here - below;
-        if (i > 1) before = premium[i - 2];
-        if (i < nodes - 1) above = premium[i + 1];
-        const { d } = correctionSlopes({ before, below, here, above, left: -lambda[i - 1], right: -lambda[i] });
-        let ofBelow = d.below;
-        let ofHere = d.here;
-        if (i > 1) old[i - 2] = old[i - 2] + d.before;
-        else {
-          ofBelow = ofBelow + 2 * d.before;
-          ofHere = ofHere - d.before;
+const exerciseBack = memoize(() =>
+  fn({
+    name: "exerciseBack",
+    params: { lambda: write(real), premium: read(real), before: write(real), nodes: i32 },
+    env: { correctionSlopes: gradient(weighedCorrections, { of: ["before", "below", "here", "above"] }) },
+    body({ lambda, premium, before: old, nodes }, _gpu, { correctionSlopes }) {
+      for (let i = 0; i < nodes; i++) old[i] = premium[i] > 0 ? lambda[i] : 0.0;
+      for (let i = 1; i < nodes; i++) {
+        const below = premium[i - 1];
+        const here = premium[i];
+        if (here * below < 0) {
+          let before = below + below - here;
+          let above = here + here - below;
+          if (i > 1) before = premium[i - 2];
+          if (i < nodes - 1) above = premium[i + 1];
+          const { d } = correctionSlopes({ before, below, here, above, left: -lambda[i - 1], right: -lambda[i] });
+          let ofBelow = d.below;
+          let ofHere = d.here;
+          if (i > 1) old[i - 2] = old[i - 2] + d.before;
+          else {
+            ofBelow = ofBelow + 2 * d.before;
+            ofHere = ofHere - d.before;
+          }
+          if (i < nodes - 1) old[i + 1] = old[i + 1] + d.above;
+          else {
+            ofHere = ofHere + 2 * d.above;
+            ofBelow = ofBelow - d.above;
+          }
+          old[i - 1] = old[i - 1] + ofBelow;
+          old[i] = old[i] + ofHere;
         }
-        if (i < nodes - 1) old[i + 1] = old[i + 1] + d.above;
-        else {
-          ofHere = ofHere + 2 * d.above;
-          ofBelow = ofBelow - d.above;
-        }
-        old[i - 1] = old[i - 1] + ofBelow;
-        old[i] = old[i] + ofHere;
       }
-    }
-    for (let i = 0; i < nodes; i++) lambda[i] = old[i];
-  },
-});
+      for (let i = 0; i < nodes; i++) lambda[i] = old[i];
+    },
+  }),
+);
 
-const halfSlope = gradient(exercisedByHalf, { of: [0] });
-
-/** Goes back through `exerciseByHalves`, with the values before exercise. */
-const halvesBack = fn({
-  name: "halvesBack",
-  params: { lambda: write(real), values: read(real), table: Column, obstacle: i32, nodes: i32 },
-  env: { halfSlope, valueAt },
-  body({ lambda, values, table, obstacle, nodes }, _gpu, { halfSlope, valueAt }) {
-    for (let i = 0; i < nodes; i++) {
-      const { d } = halfSlope(values[i], valueAt(table, nodes + i), valueAt(table, obstacle * nodes + i));
-      lambda[i] = d.x0 * lambda[i];
-    }
-  },
-});
+/** Returns the function that goes back through `exerciseByHalves`, with the values before exercise. */
+const halvesBack = memoize(() =>
+  fn({
+    name: "halvesBack",
+    params: { lambda: write(real), values: read(real), table: Column, obstacle: i32, nodes: i32 },
+    env: { halfSlope: gradient(exercisedByHalf, { of: [0] }), valueAt },
+    body({ lambda, values, table, obstacle, nodes }, _gpu, { halfSlope, valueAt }) {
+      for (let i = 0; i < nodes; i++) {
+        const { d } = halfSlope(values[i], valueAt(table, nodes + i), valueAt(table, obstacle * nodes + i));
+        lambda[i] = d.x0 * lambda[i];
+      }
+    },
+  }),
+);
 
 /**
  * Adds to `into` what λ of a node is to the values from which a dividend interpolates it at the price `target`: the
@@ -294,8 +295,8 @@ export function eventsBack(variant: SolverVariant) {
       crossingBack: knockOutBack(barriers, true),
       exerciseOnDate,
       exerciseByHalves,
-      exerciseBack,
-      halvesBack,
+      exerciseBack: exerciseBack(),
+      halvesBack: halvesBack(),
       layerOf: layerOf(variant),
       layersPerStep: layersPerStep(variant.exercise),
       valueAt,
