@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // Checks what the rest of the program takes for granted, in syntax that old versions of Node understand, then hands over.
-import { existsSync } from "node:fs";
-import module from "node:module";
-import { fileURLToPath } from "node:url";
+// A script (bin/package.json): Node starts its loader of modules only when one is imported.
+"use strict";
+const { existsSync } = require("node:fs");
+const { join } = require("node:path");
 
 const least = [20, 19];
 const [major, minor] = process.versions.node.split(".").map(Number);
-const main = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
+const main = join(__dirname, "../dist/cli/main.cjs");
 
 function refuse(message) {
   process.stderr.write(`feynkac: ${message}\n`);
@@ -18,6 +19,5 @@ if (major < least[0] || (major === least[0] && minor < least[1])) {
 } else if (!existsSync(main)) {
   refuse("not built yet; in a clone run `npm ci` (which builds), or `npm run build`");
 } else {
-  const { load } = module.createRequire(import.meta.url)("../dist/cli/start.cjs");
-  await load(main).runFromShell();
+  void require("../dist/cli/start.cjs").load(main).runFromShell();
 }

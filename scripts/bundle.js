@@ -67,10 +67,15 @@ function bundleProgram(name) {
     "import.meta.url": "FILE_URL",
     "import.meta.resolve": "require.resolve",
   };
-  const banner = { js: 'var FILE_URL=require("node:url").pathToFileURL(__dirname+"/../chunks/main.js").href;' };
+  const address = 'var FILE_URL=require("node:url").pathToFileURL(__dirname+"/../chunks/main.js").href;';
+  const [before, after] = name === "main" ? WRAPPER : ["", ""];
   const file = { outfile: `dist/cli/${name}.cjs`, entryPoints: [`src/cli/${name}.ts`] };
-  return build({ ...common, ...file, define, banner, format: "cjs", plugins: [dataApart] });
+  const around = { banner: { js: before + address }, footer: { js: after } };
+  return build({ ...common, ...file, define, ...around, format: "cjs", plugins: [dataApart] });
 }
+
+/** Put around a program here, not where it is loaded, which would copy all of its text. */
+const WRAPPER = ["(function(exports,require,module,__filename,__dirname,imported){", "})"];
 
 const dataApart = {
   name: "data apart",

@@ -93,7 +93,8 @@ export async function main(
   takeTime: (ms: number) => void = () => {},
 ): Promise<number> {
   const running: { status: number } = { status: EXIT_STATUS.ok };
-  const program = describe({ terminal, signal, engine, takeTime, done: (status) => (running.status = status) });
+  const context = { terminal, signal, engine, takeTime, done: (status: number) => (running.status = status) };
+  const program = describe(context, args[0]);
   try {
     await program.parseAsync(args, { from: "user" });
     return running.status;
@@ -104,7 +105,8 @@ export async function main(
   }
 }
 
-function describe(context: CommandContext): Command {
+/** Describes all commands, but `price` alone where it is called: the others would take it milliseconds. */
+function describe(context: CommandContext, called: string | undefined): Command {
   const program = new Command("feynkac")
     .description("Feynkac prices derivatives and computes their risk.")
     .version(packageVersion())
@@ -114,6 +116,7 @@ function describe(context: CommandContext): Command {
       writeErr: (text) => void context.terminal.stderr.write(text),
     });
   describePrice(program, context);
+  if (called === "price") return program;
   addRiskCommands(program, context);
   describeExplain(program, context);
   addRunCommands(program, context);

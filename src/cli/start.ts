@@ -55,8 +55,8 @@ export function loadWithCodeCache(purpose: string, file: string): LoadedProgram 
   const cache = new KernelCache();
   const key = `code of ${buildId()} in ${process.version} ${process.arch} for ${purpose}`;
   const known = buildId() === undefined ? undefined : cache.find(key);
-  const text = readFileSync(file, "latin1"); // ASCII, which is read faster so
-  const script = new Script(`(function(exports,require,module,__filename,__dirname,imported){${text}\n})`, {
+  // Already a function of what `Wrapper` says (scripts/bundle.js). ASCII, which is read faster so.
+  const script = new Script(readFileSync(file, "latin1"), {
     filename: file,
     ...(known === undefined ? {} : { cachedData: Buffer.from(known.buffer, known.byteOffset, known.byteLength) }),
   });

@@ -24,7 +24,7 @@ export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
 }
 
 /** Returns the compiled program in a cache file, or undefined if the file is damaged or belongs to another key. */
-export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuffer> | undefined {
+export function decodeEntry(bytes: Uint8Array<ArrayBuffer>, key: string): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length < HEAD + DIGEST || !startsWith(bytes, MAGIC)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [keyLength, imageLength] = [view.getUint32(MAGIC.length, true), view.getUint32(MAGIC.length + 4, true)];
@@ -32,7 +32,7 @@ export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuf
   if (!startsWith(bytes.subarray(-DIGEST), digest(bytes.subarray(0, -DIGEST)))) return undefined;
   const image = HEAD + keyLength;
   if (Buffer.compare(bytes.subarray(HEAD, image), new TextEncoder().encode(key)) !== 0) return undefined;
-  return new Uint8Array(bytes.subarray(image, image + imageLength)); // a copy, of a plain array
+  return bytes.subarray(image, image + imageLength);
 }
 
 /** Returns the name of the cache file of a key: the key's SHA-256 hash in hexadecimal. */

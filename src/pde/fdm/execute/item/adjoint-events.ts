@@ -27,15 +27,19 @@ const weighedCorrections = fn({
   },
 });
 
+/** Differentiation takes milliseconds, so it waits for a kernel that needs it. */
+const correctionSlopes = memoize(() => gradient(weighedCorrections, { of: ["before", "below", "here", "above"] }));
+const halfSlope = memoize(() => gradient(exercisedByHalf, { of: [0] }));
+
 /**
  * Returns the function that goes back through `exerciseOnDate`: from λ after exercise, in `lambda`, to λ before it,
  * with the premiums V − obstacle before exercise. `before` is for use.
  */
-const exerciseBack = memoize(() =>
+const exerciseBack = () =>
   fn({
     name: "exerciseBack",
     params: { lambda: write(real), premium: read(real), before: write(real), nodes: i32 },
-    env: { correctionSlopes: gradient(weighedCorrections, { of: ["before", "below", "here", "above"] }) },
+    env: { correctionSlopes: correctionSlopes() },
     body({ lambda, premium, before: old, nodes }, _gpu, { correctionSlopes }) {
       for (let i = 0; i < nodes; i++) old[i] = premium[i] > 0 ? lambda[i] : 0.0;
       for (let i = 1; i < nodes; i++) {
@@ -65,23 +69,21 @@ const exerciseBack = memoize(() =>
       }
       for (let i = 0; i < nodes; i++) lambda[i] = old[i];
     },
-  }),
-);
+  });
 
 /** Returns the function that goes back through `exerciseByHalves`, with the values before exercise. */
-const halvesBack = memoize(() =>
+const halvesBack = () =>
   fn({
     name: "halvesBack",
     params: { lambda: write(real), values: read(real), table: Column, obstacle: i32, nodes: i32 },
-    env: { halfSlope: gradient(exercisedByHalf, { of: [0] }), valueAt },
+    env: { halfSlope: halfSlope(), valueAt },
     body({ lambda, values, table, obstacle, nodes }, _gpu, { halfSlope, valueAt }) {
       for (let i = 0; i < nodes; i++) {
         const { d } = halfSlope(values[i], valueAt(table, nodes + i), valueAt(table, obstacle * nodes + i));
         lambda[i] = d.x0 * lambda[i];
       }
     },
-  }),
-);
+  });
 
 /**
  * Adds to `into` what λ of a node is to the values from which a dividend interpolates it at the price `target`: the
