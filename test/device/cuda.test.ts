@@ -1,5 +1,5 @@
 /** The CUDA device, on the emulator: memory, copies, launches, compilations. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import { roundedBlockBytes } from "../../src/device/cuda/memory/blocks.ts";
 import {
@@ -271,8 +271,7 @@ describe.skipIf(emulated === undefined)("the CUDA device", () => {
       const count = (): void => void (turns++, (timer = setImmediate(count)));
       let timer = setImmediate(count);
       const ready = device.finish();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(turns).toBeGreaterThan(5);
+      await vi.waitFor(() => expect(turns).toBeGreaterThan(5), { timeout: 60_000, interval: 5 });
       control.set("polls", 0);
       await ready;
       clearImmediate(timer);

@@ -50,7 +50,10 @@ async function compile(): Promise<string> {
   const paths = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !PROGRAMS.includes(path))
     .sort();
-  const files = [...paths.map((path) => join(source, path)), ...readdirSync(besides).map((name) => join(besides, name))];
+  const files = [
+    ...paths.map((path) => join(source, path)),
+    ...readdirSync(besides).map((name) => join(besides, name)),
+  ];
   const folder = join(cache, hashOf([fileURLToPath(import.meta.url), ...files]));
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });

@@ -32,7 +32,7 @@ export function decodeEntry(bytes: Uint8Array<ArrayBuffer>, key: string): Uint8A
   if (!startsWith(bytes.subarray(-DIGEST), digest(bytes.subarray(0, -DIGEST)))) return undefined;
   const image = HEAD + keyLength;
   if (Buffer.compare(bytes.subarray(HEAD, image), new TextEncoder().encode(key)) !== 0) return undefined;
-  return bytes.subarray(image, image + imageLength);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + image, imageLength);
 }
 
 /** Returns the name of the cache file of a key: the key's SHA-256 hash in hexadecimal. */
