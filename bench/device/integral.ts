@@ -35,7 +35,7 @@ async function onDevice(device: Device, context: Context): Promise<void> {
     4,
     1,
     1,
-  ]);
+  ]).flat();
   const slots = boundaries.slotsOf(inputs);
   await boundaries.solve(new Set(slots), FINEST);
   const own = Int32Array.from({ length: 2 * count }, (_, l) => (l < count ? slots[l % UNDERLYINGS] : -1));

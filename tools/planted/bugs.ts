@@ -106,7 +106,7 @@ export const bugs: readonly Bug[] = [
     ["premium.ts", "const slope = (-0.5 * sign) / depth;", "const slope = (0.5 * sign) / depth;"],
     ["engine.ts", "number < 0 ? -1 : all[number]", "number < 0 ? 0 : all[number]"],
     ["scheme.ts", "k === 0 || k === last ? 0.5 : 1", "k === 0 ? 0.5 : 1"],
-    ["engine.ts", "hasConverged(upper[l]) && hasConverged(lower[l])", "hasConverged(upper[l])"],
+    ["engine.ts", "lower[put] < 0 || boundaries.hasConverged(lower[put], scheme)", "scheme >= 0"],
   ]),
   ...beside("kernel", "kernel/interpret kernel/formula kernel/records kernel/wgsl kernel/errors kernel/lowering", [
     ["frontend/loops.ts", 'update.operator === "+=" ? by : -by', "by"],

@@ -177,7 +177,7 @@ export const fresh: readonly Bug[] = [
     ["encoded.ts", "length + 3 * piece.length;", "length + 2 * piece.length;"],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [
-    ["tuples.ts", "first + this.#length))] = number + 1;", "first + this.#length))] = number;"],
+    ["tuples.ts", "this.#placeOf(values, first)] = number + 1;", "this.#placeOf(values, first)] = number;"],
     ["premium.ts", "expiry * (byRate ? -exercised : delivered)", "expiry * (byRate ? -exercised : -delivered)"],
     ["premium.ts", "(edge * (r * high - q * level * low)) / sigma", "(edge * (r * low - q * level * high)) / sigma"],
     ["premium.ts", "const u = expiry - horizon + horizon * table", "const u = horizon * table"],

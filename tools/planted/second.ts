@@ -130,7 +130,7 @@ export const second: readonly Bug[] = [
     ["columns.ts", "[...rates.values()].some(", "[...rates.values()].every("],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [
-    ["boundaries.ts", "k * this.#capacity + first,", "k * this.#capacity,"],
+    ["boundaries.ts", "column, k * this.#capacity + first", "column, k * this.#capacity"],
     ["premium.ts", "byOwnRate ? 1 / rate : -1 / dividendYield", "byOwnRate ? 1 / rate : 1 / dividendYield"],
     ["premium.ts", "isPair ? Math.log(r / q) : 0.0", "isPair ? Math.log(q / r) : 0.0"],
     [

@@ -35,7 +35,7 @@ export interface ScenarioBatch {
 }
 
 /** The methods, as results name them, that price cells over arrays. */
-const OVER_ARRAYS: readonly (string | undefined)[] = ["black-scholes", "heston"];
+const OVER_ARRAYS: readonly (string | undefined)[] = ["black-scholes", "heston", "integral"];
 
 /**
  * Prices the trades of a batch under all scenarios of a table. Cells whose method computes them from a few numbers are

@@ -1,10 +1,12 @@
 import { type Device, type DeviceBuffer, createBufferOf } from "../../device/index.ts";
-import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
+import { BOUNDARY_INPUTS, boundaryKernel, boundaryOutputs } from "./boundary.ts";
 import { TupleNumbers } from "./tuples.ts";
 import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
 
-/** Boundaries kept, unless a batch has more: 3 MB a scheme. */
+/** Boundaries kept at first, unless a batch has more: up to 1 MB for each of the usual schemes. */
 const USUAL = 4096;
+/** Boundaries kept at most, unless a batch has more. Those under many scenarios are used by many batches. */
+const MOST = 65_536;
 
 /** The time that a boundary takes one core by the finest scheme, about. */
 const BOUNDARY_MICROSECONDS = 500;
@@ -48,25 +50,26 @@ export class BoundaryCache implements Disposable {
   }
 
   /**
-   * Returns the index in the cache (slot) of each boundary with given inputs. Boundaries that are not in the cache are
-   * added. Slots returned earlier may become invalid.
+   * Returns the index in the cache (slot) of each boundary with given inputs, `BOUNDARY_INPUTS` numbers each.
+   * Boundaries that are not in the cache are added. Slots returned earlier may become invalid.
    */
-  slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
-    const missing = boundaries.reduce((count, inputs) => count + (this.#slots.find(inputs) < 0 ? 1 : 0), 0);
-    if (this.#slots.size + missing > this.#capacity) this.#reset(boundaries.length);
+  slotsOf(boundaries: ArrayLike<number>): Int32Array {
+    const count = boundaries.length / BOUNDARY_INPUTS;
+    let missing = 0;
+    for (let i = 0; i < count; i++) if (this.#slots.find(boundaries, i * BOUNDARY_INPUTS) < 0) missing++;
+    if (this.#slots.size + missing > this.#capacity) this.#reset(count);
     const first = this.#slots.size;
-    const added: (readonly number[])[] = [];
-    const slots = Int32Array.from(boundaries, (inputs) => {
-      const slot = this.#slots.add(inputs);
-      if (slot === first + added.length) added.push(inputs);
-      return slot;
-    });
-    for (let k = 0; k < BOUNDARY_INPUTS && added.length > 0; k++)
-      this.#device.write(
-        this.model,
-        Float64Array.from(added, (inputs) => inputs[k]),
-        k * this.#capacity + first,
-      );
+    const slots = new Int32Array(count);
+    /** The indices of those that are added, in the order of their slots. */
+    const added: number[] = [];
+    for (let i = 0; i < count; i++) {
+      slots[i] = this.#slots.add(boundaries, i * BOUNDARY_INPUTS);
+      if (slots[i] === first + added.length) added.push(i);
+    }
+    for (let k = 0; k < BOUNDARY_INPUTS && added.length > 0; k++) {
+      const column = Float64Array.from(added, (i) => boundaries[i * BOUNDARY_INPUTS + k]);
+      this.#device.write(this.model, column, k * this.#capacity + first);
+    }
     return slots;
   }
 
@@ -129,7 +132,7 @@ export class BoundaryCache implements Disposable {
     const device = this.#device;
     const table = schemeTable(number);
     const tableBuffer = createBufferOf(device, "f64", table.values);
-    const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);
+    const series = device.createBuffer("f64", this.#capacity * boundaryOutputs(table.size.nodes));
     const lastSteps = new Float64Array(this.#capacity).fill(Number.NaN);
     return { table, tableBuffer, series, lastSteps, lastDistances: new Float64Array(this.#capacity) };
   }
@@ -137,7 +140,7 @@ export class BoundaryCache implements Disposable {
   #reset(needed: number): void {
     this[Symbol.dispose]();
     this.#slots = new TupleNumbers(BOUNDARY_INPUTS);
-    this.#capacity = Math.max(USUAL, 2 ** Math.ceil(Math.log2(needed)));
+    this.#capacity = Math.max(USUAL, Math.min(2 * this.#capacity, MOST), 2 ** Math.ceil(Math.log2(needed)));
     this.#model = this.#device.createBuffer("f64", BOUNDARY_INPUTS * this.#capacity);
   }
 

@@ -62,10 +62,10 @@ const firstGuess = fn({
 export const BOUNDARY_INPUTS = 6;
 
 /**
- * The number of outputs of an exercise boundary: the `MAX_NODES + 1` coefficients of three Chebyshev series in 2√(τ/T)
- * − 1, of H = ln²(B(0)/B(τ)), ∂H/∂σ, and ∂H/∂r or ∂H/∂q.
+ * Returns the number of outputs of an exercise boundary with some nodes: the coefficients of three Chebyshev series in
+ * 2√(τ/T) − 1, of H = ln²(B(0)/B(τ)), ∂H/∂σ, and ∂H/∂r or ∂H/∂q.
  */
-export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1);
+export const boundaryOutputs = (nodes: number): number => 3 * (nodes + 1);
 
 const MAX_STEPS = 12;
 
@@ -158,8 +158,6 @@ export const boundaryKernel = kernel({
     N: MAX_NODES,
     COLUMNS: MAX_NODES + 3,
     ROOM: MAX_NODES * (MAX_NODES + 3),
-    WIDTH: MAX_NODES + 1,
-    OUTPUTS: BOUNDARY_OUTPUTS,
     MAX_STEPS,
   },
   body(
@@ -197,7 +195,7 @@ export const boundaryKernel = kernel({
     steps[item] = 0.0;
     steps[count + item] = 0.0;
     if (r <= 0 && q >= r && outside > 0) return;
-    const { COLUMNS, WIDTH } = env;
+    const { COLUMNS } = env;
     const constants = { rate: r, dividendYield: q, sigma };
     const limits = env.boundaryLimits({ constants });
     const { isBelow, atExpiry, depth } = limits;
@@ -205,18 +203,19 @@ export const boundaryKernel = kernel({
     const y = gpu.privateReal(env.N);
     const row = gpu.privateReal(env.N);
     const matrix = gpu.privateReal(env.ROOM);
-    const base = l * env.OUTPUTS;
+    const base = l * 3 * (n + 1);
+    const start = l * 3 * (fromNodes + 1);
     // Between expiry and its first node an interpolated H tells little: there the first guess is scaled to that node.
     let scale = 1.0;
     if (fromNodes > 0 && !isPair) {
-      const h = env.chebyshevSeriesAt({ series: from, start: base, degree: fromNodes, z: 2 * fromRoot - 1 });
+      const h = env.chebyshevSeriesAt({ series: from, start, degree: fromNodes, z: 2 * fromRoot - 1 });
       scale = Math.sqrt(Math.max(h, 0)) / env.firstGuess({ constants, limits, tau: expiry * fromRoot * fromRoot });
     }
     for (let i = 0; i < n; i++) {
       const root = table[roots + i];
       const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
       if (fromNodes > 0 && (root >= fromRoot || isPair)) {
-        const h = env.chebyshevSeriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
+        const h = env.chebyshevSeriesAt({ series: from, start, degree: fromNodes, z: 2 * root - 1 });
         y[i] = Math.max(Math.sqrt(Math.max(h, 0)), least);
       } else y[i] = Math.max(scale * env.firstGuess({ constants, limits, tau: expiry * root * root }), least);
     }
@@ -360,8 +359,8 @@ export const boundaryKernel = kernel({
         byOther += factor * 2 * y[i] * matrix[i * COLUMNS + n + 2];
       }
       output[base + k] = h;
-      output[base + WIDTH + k] = bySigma;
-      output[base + 2 * WIDTH + k] = byOther;
+      output[base + n + 1 + k] = bySigma;
+      output[base + 2 * (n + 1) + k] = byOther;
     }
     steps[item] = size;
     steps[count + item] = y[n - 1];

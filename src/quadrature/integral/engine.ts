@@ -1,7 +1,7 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { createBufferOf, type Device } from "../../device/index.ts";
 import { BoundaryCache } from "./boundaries.ts";
-import { meetingKernel, BoundaryPairs } from "./pairs.ts";
-import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
+import { meetingKernel, BoundaryPairs, PUT_INPUTS } from "./pairs.ts";
+import { PREMIUM_OUTPUTS, premiumKernel, premiumValueKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 
 /** American puts with strike 1; several may share an exercise boundary. */
@@ -12,8 +12,8 @@ export interface Puts {
   readonly expiry: Float64Array;
   /** The index of each put's boundary in `boundaries`. */
   readonly boundary: Int32Array;
-  /** The inputs of each boundary: r, q, σ, the longest expiry of its puts, and 1 for ∂/∂r or −1 for ∂/∂q. */
-  readonly boundaries: readonly (readonly number[])[];
+  /** The inputs of each boundary, `PUT_INPUTS` numbers one after another. */
+  readonly boundaries: ArrayLike<number>;
 }
 
 /** The values and derivatives of puts with strike 1, with their error estimates. */
@@ -35,6 +35,14 @@ export class PutValues {
   }
 }
 
+/** Puts whose values differ smoothly, such as those of one option in different markets. */
+export interface PutFamily {
+  /** The indices of the puts that tell which scheme is fine enough, and what its error is. */
+  readonly samples: Int32Array;
+  /** The indices of all others. */
+  readonly others: Int32Array;
+}
+
 /** The part of the change of delta, over one standard deviation of S, that counts as an error of V. */
 const OF_DELTA = 0.6;
 
@@ -46,6 +54,12 @@ const OF_VEGA = 0.2;
 
 /** The safety factor on the change of V: 1 is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
+
+/** What the error of a put may be beside the largest among the samples of its family. */
+const OF_SAMPLES = 2;
+
+/** How kernels are compiled. */
+const EXACT = { precision: "f64", vectors: 1 } as const;
 
 /** The time that an option takes one core by the finest scheme, about. */
 const OPTION_MICROSECONDS = 20;
@@ -76,13 +90,7 @@ export class IntegralEngine implements Disposable {
     isEnough: (open: Int32Array) => Int32Array,
     signal?: AbortSignal,
   ): Promise<Int32Array> {
-    const { inputs, lower } = await this.#pairs.expand(puts.boundaries);
-    const all = this.#boundaries.slotsOf(inputs);
-    const slotOf = (number: number): number => (number < 0 ? -1 : all[number]);
-    const slots = {
-      upper: puts.boundary.map(slotOf),
-      lower: puts.boundary.map((number) => (number < 0 ? -1 : slotOf(lower[number]))),
-    };
+    const slots = await this.#slotsOf(puts);
     let left = open;
     for (let scheme = 1; scheme < SCHEMES.length && left.length > 0; scheme++) {
       signal?.throwIfAborted();
@@ -93,61 +101,129 @@ export class IntegralEngine implements Disposable {
   }
 
   /**
-   * Values of some puts by a scheme, and their change from the one before, whose values are there from the second on.
+   * Prices families of puts by successively finer schemes: the samples of each as `solve` does, until `isEnough` is
+   * true for all of them, and then the other puts by that scheme, without derivatives. Their error estimate is twice
+   * the largest of the samples'. It is infinite for puts whose boundaries have not converged, and where no scheme is
+   * fine enough. @throws the signal's reason
    */
-  async #refine(puts: Puts, slots: Slots, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
-    const boundaries = this.#boundaries;
-    const count = open.length;
+  async solveFamilies(
+    puts: Puts,
+    families: readonly PutFamily[],
+    values: PutValues,
+    isEnough: (put: number) => boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const slots = await this.#slotsOf(puts);
+    let left = families;
+    for (let scheme = 1; scheme < SCHEMES.length && left.length > 0; scheme++) {
+      signal?.throwIfAborted();
+      await this.#refine(puts, slots, Int32Array.from(left.flatMap(({ samples }) => [...samples])), scheme, values);
+      const isDone = ({ samples }: PutFamily): boolean => samples.every(isEnough);
+      const done = left.filter(isDone);
+      left = left.filter((family) => !isDone(family));
+      await this.#valueOthers(puts, slots, done, scheme, values);
+    }
+  }
+
+  /** Values of the puts of some families that are no samples, by the scheme that is fine enough for these. */
+  async #valueOthers(
+    puts: Puts,
+    slots: Slots,
+    families: readonly PutFamily[],
+    scheme: number,
+    values: PutValues,
+  ): Promise<void> {
+    const open = Int32Array.from(families.flatMap(({ others }) => [...others]));
+    if (open.length === 0) return;
+    const read = await this.#valuesBy(scheme, puts, open, await this.#slotsFor(slots, open, scheme), false);
+    open.forEach((put, l) => (values.all[put * PREMIUM_OUTPUTS] = read[l]));
+    for (const { samples, others } of families) {
+      const estimate = OF_SAMPLES * samples.reduce((most, put) => Math.max(most, values.estimate[put]), 0);
+      for (const put of others)
+        values.estimate[put] = this.#hasConverged(slots, put, scheme) ? estimate : Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Returns the slots of all boundaries of puts. */
+  async #slotsOf(puts: Puts): Promise<Slots> {
+    const { inputs, lower } = await this.#pairs.expand(puts.boundaries);
+    const all = this.#boundaries.slotsOf(inputs);
+    const slotOf = (number: number): number => (number < 0 ? -1 : all[number]);
+    return {
+      upper: puts.boundary.map(slotOf),
+      lower: puts.boundary.map((number) => (number < 0 ? -1 : slotOf(lower[number]))),
+    };
+  }
+
+  /** Solves the boundaries of some puts by a scheme, and returns their slots. */
+  async #slotsFor(slots: Slots, open: Int32Array, scheme: number): Promise<Slots> {
     const upper = open.map((put) => slots.upper[put]);
     const lower = open.map((put) => slots.lower[put]);
     const needed = new Set(upper);
     for (const slot of lower) if (slot >= 0) needed.add(slot);
-    await Promise.all([this.#compiled(), boundaries.solve(needed, scheme)]);
-    const device = this.#device;
-    using boundary = device.createBuffer("i32", 2 * count);
-    using option = device.createBuffer("f64", 3 * count);
-    device.write(boundary, upper);
-    device.write(boundary, lower, count);
-    const hasPairs = lower.some((slot) => slot >= 0);
-    const valuesBy = (by: number): Promise<Float64Array> => {
-      device.write(option, optionsOf(puts, open));
-      return this.#valuesBy(by, { count, boundary, option, hasPairs });
-    };
-    if (scheme === 1) store(values.all, open, await valuesBy(0));
-    const after = await valuesBy(scheme);
+    await this.#boundaries.solve(needed, scheme);
+    return { upper, lower };
+  }
+
+  #hasConverged({ upper, lower }: Slots, put: number, scheme: number): boolean {
+    const boundaries = this.#boundaries;
+    return (
+      boundaries.hasConverged(upper[put], scheme) && (lower[put] < 0 || boundaries.hasConverged(lower[put], scheme))
+    );
+  }
+
+  /**
+   * Values of some puts by a scheme, and their change from the one before, whose values are there from the second on.
+   */
+  async #refine(puts: Puts, slots: Slots, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
+    const count = open.length;
+    // Compiled while the boundaries are solved.
+    const [own] = await Promise.all([this.#slotsFor(slots, open, scheme), this.#device.compile(premiumKernel, EXACT)]);
+    if (scheme === 1) store(values.all, open, await this.#valuesBy(0, puts, open, own));
+    const after = await this.#valuesBy(scheme, puts, open, own);
     open.forEach((put, l) => {
       const at = put * PREMIUM_OUTPUTS;
       for (let k = 0; k < PREMIUM_OUTPUTS; k++) values.change[at + k] = after[k * count + l] - values.all[at + k];
-      const sigma = puts.boundaries[puts.boundary[put]][2];
+      const sigma = puts.boundaries[PUT_INPUTS * puts.boundary[put] + 2];
       const deviation = sigma * Math.sqrt(puts.expiry[put]) * Math.exp(puts.logSpot[put]);
       const changed =
         MARGIN * Math.abs(values.change[at]) +
         OF_DELTA * deviation * Math.abs(values.change[at + 1]) +
         OF_VEGA * sigma * Math.abs(values.change[at + 3]);
       const estimate = SCHEMES[scheme].leastError + changed;
-      const hasConverged = (slot: number): boolean =>
-        slot < 0 || (boundaries.hasConverged(slot, scheme - 1) && boundaries.hasConverged(slot, scheme));
-      const isKnown = hasConverged(upper[l]) && hasConverged(lower[l]) && estimate >= 0;
+      const hasConverged = this.#hasConverged(slots, put, scheme - 1) && this.#hasConverged(slots, put, scheme);
+      const isKnown = hasConverged && estimate >= 0;
       values.changed[put] = changed;
       values.estimate[put] = isKnown ? estimate : Number.POSITIVE_INFINITY;
     });
     store(values.all, open, after);
   }
 
-  /** The outputs of `premiumKernel` for options by one scheme. */
-  async #valuesBy(scheme: number, { count, boundary, option, hasPairs }: Options): Promise<Float64Array> {
+  /** The outputs of `premiumKernel` for some puts, given their slots, by one scheme. */
+  async #valuesBy(
+    scheme: number,
+    puts: Puts,
+    open: Int32Array,
+    { upper, lower }: Slots,
+    hasDerivatives = true,
+  ): Promise<Float64Array> {
     const device = this.#device;
     const boundaries = this.#boundaries;
-    const compiled = await this.#compiled();
+    const count = open.length;
+    const compiled = await device.compile(hasDerivatives ? premiumKernel : premiumValueKernel, EXACT);
     const { table, tableBuffer, series } = boundaries.scheme(scheme);
     const { nodes, premium } = table.size;
     const { capacity, model } = boundaries;
+    using boundary = device.createBuffer("i32", 2 * count);
+    device.write(boundary, upper);
+    device.write(boundary, lower, count);
+    using option = createBufferOf(device, "f64", optionsOf(puts, open));
     const known = { count, boundaries: capacity, nodes, model, series, boundary, option };
-    if (hasPairs) {
-      const meeting = await device.compile(meetingKernel, { precision: "f64", vectors: 1 });
+    if (lower.some((slot) => slot >= 0)) {
+      const meeting = await device.compile(meetingKernel, EXACT);
       device.launch(meeting, known, { items: count, microsecondsEach: OPTION_MICROSECONDS });
     }
-    using output = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
+    using output = device.createBuffer("f64", (hasDerivatives ? PREMIUM_OUTPUTS : 1) * count);
     device.launch(
       compiled,
       { ...known, points: premium, rule: table.premium, table: tableBuffer, output },
@@ -156,29 +232,16 @@ export class IntegralEngine implements Disposable {
     return await device.read(output);
   }
 
-  #compiled(): Promise<CompiledKernel> {
-    return this.#device.compile(premiumKernel, { precision: "f64", vectors: 1 });
-  }
-
   [Symbol.dispose](): void {
     this.#boundaries[Symbol.dispose]();
     this.#pairs[Symbol.dispose]();
   }
 }
 
-/** The slots of each put's boundaries; −1 where there is none. */
+/** The slots of the boundaries of puts; −1 where there is none. */
 interface Slots {
   readonly upper: Int32Array;
   readonly lower: Int32Array;
-}
-
-/** Options on the device: the slots of their boundaries, and the inputs of `premiumKernel`. */
-interface Options {
-  readonly count: number;
-  readonly boundary: DeviceBuffer;
-  readonly option: DeviceBuffer;
-  /** True where any has two boundaries. */
-  readonly hasPairs: boolean;
 }
 
 function store(all: Float64Array, puts: Int32Array, output: Float64Array): void {

@@ -1,12 +1,12 @@
 import type { Device } from "../../device/index.ts";
 import { BoundaryCache } from "./boundaries.ts";
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { BOUNDARY_OUTPUTS, chebyshevSeriesAt } from "./boundary.ts";
+import { BOUNDARY_INPUTS, chebyshevSeriesAt } from "./boundary.ts";
 
 /** The inputs of the exercise boundaries of some puts, including the lower boundary of those that have two. */
 interface Expanded {
-  /** The `BOUNDARY_INPUTS` of each boundary: first the given ones, then the lower ones. */
-  readonly inputs: readonly (readonly number[])[];
+  /** The `BOUNDARY_INPUTS` of each boundary, one after another: first the given ones, then the lower ones. */
+  readonly inputs: Float64Array;
   /** The index in `inputs` of the lower boundary of each given boundary; −1 where there is only one. */
   readonly lower: Int32Array;
 }
@@ -28,6 +28,9 @@ interface Search {
   /** A time at which they have met, or beyond which the upper one is not found. */
   readonly high: number;
 }
+
+/** The number of inputs of a put's boundary: r, q, σ, the longest expiry, and 1 for ∂/∂r or −1 for ∂/∂q. */
+export const PUT_INPUTS = 5;
 
 /** Horizons kept. */
 const USUAL = 4096;
@@ -54,21 +57,29 @@ export class BoundaryPairs implements Disposable {
   }
 
   /**
-   * Returns the inputs of all boundaries of puts whose boundaries have the given inputs: r, q, σ, the longest expiry,
-   * and 1 for ∂/∂r or −1 for ∂/∂q.
+   * Returns the inputs of all boundaries of puts whose boundaries have the given inputs, `PUT_INPUTS` numbers each.
    */
-  async expand(boundaries: readonly (readonly number[])[]): Promise<Expanded> {
-    const pairs = boundaries.filter(isPair);
+  async expand(boundaries: ArrayLike<number>): Promise<Expanded> {
+    const count = boundaries.length / PUT_INPUTS;
+    const lower = new Int32Array(count).fill(-1);
+    const pairs: (readonly number[])[] = [];
+    for (let i = 0; i < count; i++)
+      if (boundaries[i * PUT_INPUTS] < 0 && boundaries[i * PUT_INPUTS + 1] < boundaries[i * PUT_INPUTS]) {
+        lower[i] = count + pairs.length;
+        pairs.push(Array.from({ length: PUT_INPUTS }, (_, k) => boundaries[i * PUT_INPUTS + k]));
+      }
     if (pairs.length > 0) await this.#search(pairs);
-    const lower = new Int32Array(boundaries.length).fill(-1);
-    const upperInputs: (readonly number[])[] = [];
-    const lowerInputs: (readonly number[])[] = [];
-    boundaries.forEach((one, i) => {
-      const horizon = isPair(one) ? this.#horizons.get(keyOf(one))! : one[3];
-      upperInputs.push(upperOf(one, horizon));
-      if (isPair(one)) lower[i] = boundaries.length + lowerInputs.push(lowerOf(one, horizon)) - 1;
-    });
-    return { inputs: [...upperInputs, ...lowerInputs], lower };
+    const inputs = new Float64Array((count + pairs.length) * BOUNDARY_INPUTS);
+    for (let i = 0; i < count; i++) {
+      const at = i * BOUNDARY_INPUTS;
+      for (let k = 0; k < PUT_INPUTS; k++) inputs[at + k] = boundaries[i * PUT_INPUTS + k];
+      inputs[at + PUT_INPUTS] = 1;
+      if (lower[i] < 0) continue;
+      const one = pairs[lower[i] - count];
+      inputs[at + 3] = this.#horizons.get(keyOf(one))!;
+      inputs.set(lowerOf(one, inputs[at + 3]), lower[i] * BOUNDARY_INPUTS);
+    }
+    return { inputs, lower };
   }
 
   /** Finds the horizons that are not known; NaN where there is no boundary to be sure of. */
@@ -85,7 +96,7 @@ export class BoundaryPairs implements Disposable {
     open = open.filter(({ key }) => !this.#horizons.has(key));
     for (let stage = 0; stage < STAGES && open.length > 0; stage++) {
       const slots = this.#trials.slotsOf(
-        open.flatMap(({ inputs, time }) => [upperOf(inputs, time), lowerOf(inputs, time)]),
+        open.flatMap(({ inputs, time }) => [...upperOf(inputs, time), ...lowerOf(inputs, time)]),
       );
       await this.#trials.solve(new Set(slots), 0);
       open = open.flatMap((search, i) => {
@@ -120,7 +131,6 @@ export class BoundaryPairs implements Disposable {
   }
 }
 
-const isPair = ([r, q]: readonly number[]): boolean => r < 0 && q < r;
 const keyOf = (inputs: readonly number[]): string => inputs.slice(0, 4).join();
 const upperOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] => [
   r,
@@ -174,8 +184,8 @@ export const meetingKernel = kernel({
     boundary: read(i32),
     option: write(real),
   },
-  env: { chebyshevSeriesAt, SERIES: BOUNDARY_OUTPUTS },
-  body({ count, boundaries, nodes: degree, model, series, boundary, option }, gpu, { chebyshevSeriesAt, SERIES }) {
+  env: { chebyshevSeriesAt },
+  body({ count, boundaries, nodes: degree, model, series, boundary, option }, gpu, { chebyshevSeriesAt }) {
     const l = gpu.globalId();
     if (l >= count) return;
     const upper = boundary[l];
@@ -190,8 +200,8 @@ export const meetingKernel = kernel({
     let before = 0.0;
     let gap = 1.0;
     for (let k = 0; k < 10; k++) {
-      const high = chebyshevSeriesAt({ series, start: upper * SERIES, degree, z });
-      const low = chebyshevSeriesAt({ series, start: lower * SERIES, degree, z });
+      const high = chebyshevSeriesAt({ series, start: upper * 3 * (degree + 1), degree, z });
+      const low = chebyshevSeriesAt({ series, start: lower * 3 * (degree + 1), degree, z });
       const found = Math.sqrt(Math.max(high, 0)) + Math.sqrt(Math.max(low, 0)) - apart;
       if (k === 0 && found <= 0 && expiry <= longest) return;
       if (k > 0) {

@@ -22,14 +22,14 @@ export class TupleNumbers {
     return this.#size;
   }
 
-  /** Returns the number of a tuple; −1 if it has none. */
-  find(tuple: ArrayLike<number>): number {
-    return this.#places[this.#placeOf(tuple)] - 1;
+  /** Returns the number of the tuple that begins at an index of some numbers; −1 if it has none. */
+  find(numbers: ArrayLike<number>, from = 0): number {
+    return this.#places[this.#placeOf(numbers, from)] - 1;
   }
 
-  /** Returns the number of a tuple, assigning the next one if it has none. */
-  add(tuple: ArrayLike<number>): number {
-    const place = this.#placeOf(tuple);
+  /** Returns the number of the tuple that begins at an index of some numbers, assigning the next one if it has none. */
+  add(numbers: ArrayLike<number>, from = 0): number {
+    const place = this.#placeOf(numbers, from);
     if (this.#places[place] > 0) return this.#places[place] - 1;
     const number = this.#size++;
     this.#values.set(this.#sought, number * this.#length);
@@ -39,8 +39,8 @@ export class TupleNumbers {
   }
 
   /** The place at which a tuple stands, or belongs. */
-  #placeOf(tuple: ArrayLike<number>): number {
-    for (let i = 0; i < this.#length; i++) this.#sought[i] = tuple[i] + 0; // −0 is 0
+  #placeOf(numbers: ArrayLike<number>, from: number): number {
+    for (let i = 0; i < this.#length; i++) this.#sought[i] = numbers[from + i] + 0; // −0 is 0
     let hash = 0x811c9dc5;
     for (let i = 0; i < this.#words.length; i++) {
       hash = Math.imul(hash ^ this.#words[i], 0x01000193);
@@ -65,7 +65,7 @@ export class TupleNumbers {
     this.#places = new Int32Array(2 * this.#places.length);
     for (let number = 0; number < this.#size; number++) {
       const first = number * this.#length;
-      this.#places[this.#placeOf(values.subarray(first, first + this.#length))] = number + 1;
+      this.#places[this.#placeOf(values, first)] = number + 1;
     }
   }
 }

@@ -88,11 +88,14 @@ function randomTrade(random: Random, i: number): object {
     ] as const
   )[i % 4];
   const right = random.chance(0.5) ? "put" : "call";
+  // American options whose market is constant are priced by integral equations.
+  const isAmerican = i % 8 === 0 || i % 8 === FX;
   const expiry = random.choice(["2026-12-04", "2027-02-19", "2027-06-18", "2028-12-15"]);
   return {
     id: `${i}`,
     underlying,
-    payoff: random.chance(0.25) ? { digital: right, cash: 10 } : right,
+    payoff: !isAmerican && random.chance(0.25) ? { digital: right, cash: 10 } : right,
+    ...(isAmerican ? { exercise: "american" } : {}),
     strike: spot * random.uniform(0.7, 1.4),
     expiry,
   };
@@ -123,7 +126,9 @@ test("each cell is the trade's value in a book of the scenario's market, within 
       expect(Math.abs(scenarioValues![k]! - value), `${id} in ${k}`).toBeLessThanOrEqual(errors![k]! + errorEstimate);
     });
   }
-  const [lone] = await pricesOf({ ...bookIn(STILL, [trades[5]]), scenarios: moves.map(scenarioOf) });
-  expect(lone.scenarioValues).toEqual(all[5].scenarioValues);
-  expect(lone.warnings).toEqual(all[5].warnings);
+  for (const i of [5, 8]) {
+    const [lone] = await pricesOf({ ...bookIn(STILL, [trades[i]]), scenarios: moves.map(scenarioOf) });
+    expect(lone.scenarioValues).toEqual(all[i].scenarioValues);
+    expect(lone.warnings).toEqual(all[i].warnings);
+  }
 });

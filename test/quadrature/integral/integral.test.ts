@@ -31,7 +31,7 @@ const putsOf = (puts: readonly Put[]): Puts => ({
   logSpot: Float64Array.from(puts, ({ spot }) => Math.log(spot)),
   expiry: Float64Array.from(puts, ({ expiry }) => expiry),
   boundary: Int32Array.from(puts.keys()),
-  boundaries: puts.map(({ rate, dividendYield, sigma, expiry, longest = expiry, by = "rate" }) => [
+  boundaries: puts.flatMap(({ rate, dividendYield, sigma, expiry, longest = expiry, by = "rate" }) => [
     rate,
     dividendYield,
     sigma,
@@ -306,10 +306,39 @@ describe("the same on every device", () => {
   });
 });
 
+test("estimates cover families, whose schemes some of their puts have found", async () => {
+  const between = uniforms(20_261_129);
+  const [count, each] = [20, 20];
+  const puts = randomPuts(count, 5).flatMap((put) =>
+    Array.from({ length: each }, (): Put => {
+      const spot = put.spot * (1 + between(-0.06, 0.06));
+      const rate = put.rate + between(-0.003, 0.003);
+      return { ...put, spot, rate, sigma: put.sigma * (1 + between(-0.15, 0.15)) };
+    }),
+  );
+  const exact = await priced(puts, 1e-9);
+  const values = new PutValues(puts.length);
+  const families = Array.from({ length: count }, (_, n) => ({
+    samples: Int32Array.from({ length: 4 }, (_, k) => n * each + 5 * k),
+    others: Int32Array.from({ length: each }, (_, k) => n * each + k).filter((put) => put % 5 !== 0),
+  }));
+  await engine.solveFamilies(putsOf(puts), families, values, (put) => values.estimate[put] <= 1e-6);
+  let [covered, known] = [0, 0];
+  puts.forEach((_, put) => {
+    if (!(values.estimate[put] < 1e-3 && exact[put].estimate < 1e-8)) return;
+    known++;
+    const distance = Math.abs(values.all[5 * put] - exact[put].value);
+    if (distance <= values.estimate[put] + exact[put].estimate) covered++;
+    expect(distance).toBeLessThan(3 * values.estimate[put] + exact[put].estimate);
+  });
+  expect(known).toBeGreaterThan(0.9 * puts.length);
+  expect(covered).toBeGreaterThanOrEqual(0.98 * known);
+});
+
 test("boundaries beyond the number that the cache has room for, over several calls", async () => {
   using boundaries = new BoundaryCache(device);
-  const some = (from: number, count: number): number[][] =>
-    Array.from({ length: count }, (_, i) => [0.05, 0.01, 0.2, 1 + (from + i) * 1e-4, 1]);
+  const some = (from: number, count: number): number[] =>
+    Array.from({ length: count }, (_, i) => [0.05, 0.01, 0.2, 1 + (from + i) * 1e-4, 1, 1]).flat();
   const first = boundaries.slotsOf(some(0, 3000));
   expect(new Set(first).size).toBe(3000);
   const { capacity } = boundaries;

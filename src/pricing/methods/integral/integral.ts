@@ -2,7 +2,7 @@ import type { SensitivityName } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
-import { IntegralEngine, type Puts, PutValues, TupleNumbers } from "../../../quadrature/integral/index.ts";
+import { IntegralEngine, PUT_INPUTS, type Puts, PutValues, TupleNumbers } from "../../../quadrature/integral/index.ts";
 import type { NamedSensitivities, ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
@@ -35,7 +35,7 @@ const OF_VALUE = 0.5;
 /** The least relative error of a sensitivity. */
 const LEAST = 1e-9;
 /** The rounding of a value on a strike of 1. */
-const ROUNDING = 1e-14;
+export const ROUNDING = 1e-14;
 
 /**
  * The method of integral equations: American calls and puts with constant rate, yield and volatility. It solves the
@@ -52,6 +52,7 @@ export const integral = {
   minCost: COST.ofCase + COST.ofSpot,
   accuracy: TARGET_ERRORS.integral,
   accepts,
+  pricesCells: ({ columns }, trade) => columns.barriersOf(columns.rowOf(trade)).length === 0,
   open,
 } as const satisfies PricingMethod;
 
@@ -94,6 +95,11 @@ function open(device: Device, precision: Precision): MethodSession {
   const engines = { engine, others: () => (others ??= fdm.open(device, precision)) };
   return {
     plan: (batch, trades) => Promise.resolve(new IntegralPlan(batch, trades, engines)),
+    async priceCells(batch, cells, signal) {
+      // Only books under named scenarios load it.
+      const { priceCells } = await import("./cells.ts");
+      await priceCells(batch, cells, engine, signal);
+    },
     [Symbol.dispose]() {
       engine[Symbol.dispose]();
       others?.[Symbol.dispose]();
@@ -246,7 +252,7 @@ class IntegralPlan implements MethodPlan {
 }
 
 /** Rate, yield and volatility of a row. */
-interface ConstantMarket {
+export interface ConstantMarket {
   readonly rate: number;
   readonly dividendYield: number;
   readonly sigma: number;
@@ -285,8 +291,11 @@ export interface TradePuts extends Puts {
   readonly unit: Float64Array;
 }
 
-/** A boundary serves expiries from a quarter of its own on: which one a trade has depends on nothing but the trade. */
-const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
+/**
+ * Returns the longest expiry of the boundary for an expiry. It serves expiries from a quarter of that on: which one a
+ * trade has depends on nothing but the trade.
+ */
+export const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
 
 /**
  * Returns trades as puts with strike 1. A call is worth S·P(K/S), where P is the put with rate and yield exchanged
@@ -300,8 +309,8 @@ export function putsOf(columns: TradeColumns, trades: readonly number[]): TradeP
   const logSpot = new Float64Array(count);
   const expiries = new Float64Array(count);
   const boundary = new Int32Array(count).fill(-1);
-  const boundaries: (readonly number[])[] = [];
-  const numbers = new TupleNumbers(5);
+  const boundaries: number[] = [];
+  const numbers = new TupleNumbers(PUT_INPUTS);
   let put = 0;
   for (const trade of trades) {
     const isCall = columns.sign[trade] > 0;
@@ -326,7 +335,7 @@ export function putsOf(columns: TradeColumns, trades: readonly number[]): TradeP
     const longest = longestFor(expiry);
     const inputs = isCall ? [dividendYield, rate, sigma, longest, -1] : [rate, dividendYield, sigma, longest, 1];
     const number = numbers.add(inputs);
-    if (number === boundaries.length) boundaries.push(inputs);
+    if (PUT_INPUTS * number === boundaries.length) boundaries.push(...inputs);
     return number;
   }
 }
