@@ -65,6 +65,8 @@ export {
   EVERY,
   FACTOR_KINDS,
   type FactorKind,
+  factorKey,
+  maturitiesOf,
   type ScenarioFactor,
   type ScenarioTable,
 } from "./scenario-table.ts";

@@ -13,7 +13,7 @@ import {
 } from "./scenario-table.ts";
 import type { NamedScenariosSpec } from "./schema/index.ts";
 import type { Market } from "./types.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, parseTime, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
 /** The names and the spots that scenarios of a market may move. */
 export interface ScenarioMarket {
@@ -82,6 +82,9 @@ const THINGS: Readonly<Record<FactorKind, string>> = {
 /** A move as it is written: a relative or absolute one, or a new spot, or an amount in its currency. */
 export type WrittenMove = number | { readonly to: number } | { readonly by: number };
 
+const isByMaturity = (written: WrittenMove | ReadonlyMap<string, number>): written is ReadonlyMap<string, number> =>
+  written instanceof Map;
+
 /** Returns a move as a number. @throws BookError for a spot that is not above 0, and a level for every name */
 export function moveOf(
   { kind, of }: ScenarioFactor,
@@ -95,6 +98,13 @@ export function moveOf(
   const level = "to" in written ? written.to : today + written.by;
   if (level > 0) return level / today - 1;
   throw new BookError(place, `expected a move that leaves ${quote(of)} above 0, which is ${today} today`);
+}
+
+/** Returns the years of a tenor; undefined for another text. */
+export function maturityOf(tenor: string, asOf: AsOf): number | undefined {
+  const time = parseTime(tenor);
+  const years = time?.kind === "tenor" ? yearsFrom(asOf, time) : 0;
+  return years > 0 ? years : undefined;
 }
 
 /** Returns the years to the date of a scenario. @throws BookError for a date before `asOf` */
@@ -119,10 +129,17 @@ export function namedScenarios(
   specs.forEach(({ name, weight, moves: { time, ...moves } }, i) => {
     builder.begin(name, scenarioYears(time, asOf, pathOf(i, "moves", "time")), weight, pathOf(i, "name"));
     for (const kind of FACTOR_KINDS)
-      for (const [of, written] of moves[kind] ?? new Map<string, WrittenMove>()) {
+      for (const [of, written] of moves[kind] ?? new Map<string, WrittenMove | ReadonlyMap<string, number>>()) {
         const place = pathOf(i, "moves", kind, of);
         checkFactor({ kind, of }, market, place);
-        builder.move(kind, of, moveOf({ kind, of }, written, market, place));
+        if (!isByMaturity(written)) builder.move({ kind, of }, moveOf({ kind, of }, written, market, place));
+        else
+          for (const [tenor, by] of written) {
+            const at = maturityOf(tenor, asOf);
+            if (at === undefined)
+              throw new BookError(pathOf(i, "moves", kind, of, tenor), 'expected a tenor such as "6M" or "5Y"');
+            builder.move({ kind, of, at }, by);
+          }
       }
   });
   return builder.table();

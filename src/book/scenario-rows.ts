@@ -2,8 +2,9 @@
 import { BookError } from "../base/errors.ts";
 import { readCells } from "./csv.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { checkFactor, scenarioMarket, scenarioYears } from "./named-scenarios.ts";
+import { checkFactor, maturityOf, type ScenarioMarket, scenarioMarket, scenarioYears } from "./named-scenarios.ts";
 import {
+  BY_MATURITY,
   FACTOR_KINDS,
   type FactorKind,
   isRelative,
@@ -12,7 +13,7 @@ import {
   ScenarioTableBuilder,
 } from "./scenario-table.ts";
 import { flatten, isBlank, readLines } from "./text.ts";
-import { parseAsOf, parseTime, type TimeSpec } from "./time.ts";
+import { type AsOf, parseAsOf, parseTime, type TimeSpec } from "./time.ts";
 import type { Market } from "./types.ts";
 
 /** The columns of a table and the cells of its rows. */
@@ -96,7 +97,8 @@ export function scenariosOfRows(
   if (names < 0 || rows.length === 0)
     throw new BookError("the table", 'expected a row for each scenario, with a column "name"; see docs/risk.md');
   const factors = columns.map((column) => {
-    const factor = columnFactor(column, OTHERS);
+    const whole = columnFactor(column, OTHERS);
+    const factor = whole && atMaturity(whole, known, asOf);
     if (factor !== undefined) checkFactor(factor, known, `column ${quote(column)}`);
     return factor;
   });
@@ -114,10 +116,19 @@ export function scenariosOfRows(
       const isPart = isRelative(factor.kind);
       const by = numberOf(cells[c], isPart ? -1 : -100, at(columns[c]));
       if (isPart && by === -1) throw new BookError(at(columns[c]), "expected a relative move above −1, got −1");
-      builder.move(factor.kind, factor.of, by);
+      builder.move(factor, by);
     });
   });
   return builder.table();
+}
+
+/** Returns the factor whose name ends in a maturity, such as `rate.EUR.5Y`; another one as it is. */
+function atMaturity(factor: ScenarioFactor, known: ScenarioMarket, asOf: AsOf): ScenarioFactor {
+  const { kind, of: whole } = factor;
+  if (!BY_MATURITY.includes(kind) || known.namesOf(kind).includes(whole)) return factor;
+  const dot = whole.lastIndexOf(".");
+  const at = dot > 0 ? maturityOf(whole.slice(dot + 1), asOf) : undefined;
+  return at === undefined ? factor : { kind, of: whole.slice(0, dot), at };
 }
 
 const isEmpty = (cell: unknown): boolean => cell === undefined || cell === null || cell === "";

@@ -13,6 +13,9 @@ export const isRelative = (kind: FactorKind): boolean => kind === "spot" || kind
 /** The name that stands for every factor of a kind. */
 export const EVERY = "*";
 
+/** The kinds whose moves may differ by maturity. */
+export const BY_MATURITY: readonly FactorKind[] = ["rate"];
+
 /**
  * A factor of the market: its kind, and the name of the underlying, currency, pair or issuer, or `*`. Trades on the
  * rates of a currency have their volatility from the kind "rateVolatility".
@@ -20,7 +23,13 @@ export const EVERY = "*";
 export interface ScenarioFactor {
   readonly kind: FactorKind;
   readonly of: string;
+  /** The years from the scenario's date to the maturity that moves; undefined for a parallel move. */
+  readonly at?: number | undefined;
 }
+
+/** Returns a factor as a text that tells it from all others. */
+export const factorKey = ({ kind, of, at }: ScenarioFactor): string =>
+  at === undefined ? `${kind} ${of}` : `${kind} ${of} at ${at}`;
 
 /**
  * Named scenarios, each of which moves several factors together. The numbers are columns, one for each factor, so that
@@ -56,10 +65,10 @@ export class ScenarioTableBuilder {
   }
 
   /** Adds a move to the scenario that was begun last. */
-  move(kind: FactorKind, of: string, by: number): void {
-    const key = `${kind}.${of}`;
+  move(factor: ScenarioFactor, by: number): void {
+    const key = factorKey(factor);
     let column = this.#columns.get(key);
-    if (column === undefined) this.#columns.set(key, (column = { kind, of, moves: [] }));
+    if (column === undefined) this.#columns.set(key, (column = { ...factor, moves: [] }));
     column.moves[this.#names.length - 1] = by;
   }
 
@@ -74,7 +83,7 @@ export class ScenarioTableBuilder {
     const isWeighted = this.#weights.some((weight) => weight !== undefined);
     return {
       names: this.#names,
-      factors: columns.map(({ kind, of }) => ({ kind, of })),
+      factors: columns.map(({ kind, of, at }) => (at === undefined ? { kind, of } : { kind, of, at })),
       moves,
       years,
       ...(isWeighted ? { weights: Float64Array.from(this.#weights, (weight) => weight ?? 1) } : {}),
@@ -88,16 +97,29 @@ const numbers = (length: number): Float64Array =>
     ? new Float64Array(length)
     : new Float64Array(new SharedArrayBuffer(8 * length));
 
-/** Returns the moves of a factor under all scenarios: those by its own name, else those of `*`, else 0. */
-export function columnOf({ names, factors, moves }: ScenarioTable, { kind, of }: ScenarioFactor): Float64Array {
+/** Returns the maturities at which any scenario moves a factor, by its own name or by `*`, ascending. */
+export function maturitiesOf({ factors }: ScenarioTable, { kind, of }: ScenarioFactor): readonly number[] {
+  const own = factors.filter((factor) => factor.kind === kind && (factor.of === of || factor.of === EVERY));
+  return [...new Set(own.flatMap(({ at }) => at ?? []))].sort((a, b) => a - b);
+}
+
+/**
+ * Returns the moves of a factor under all scenarios: those by its own name, or by `*` where a scenario does not name
+ * it. Where neither moves it they are 0, and NaN at a maturity.
+ */
+export function columnOf({ names, factors, moves }: ScenarioTable, { kind, of, at }: ScenarioFactor): Float64Array {
   const count = names.length;
-  const at = (name: string): Float64Array | undefined => {
-    const f = factors.findIndex((factor) => factor.kind === kind && factor.of === name);
-    return f < 0 ? undefined : moves.subarray(f * count, (f + 1) * count);
-  };
-  const [own, every] = [at(of), at(EVERY)];
+  const columns = (name: string): { readonly at: number | undefined; readonly column: Float64Array }[] =>
+    factors.flatMap((factor, f) =>
+      factor.kind === kind && factor.of === name
+        ? [{ at: factor.at, column: moves.subarray(f * count, (f + 1) * count) }]
+        : [],
+    );
+  const [own, every] = [columns(of), columns(EVERY)];
+  const still = at === undefined ? 0 : Number.NaN;
   return Float64Array.from({ length: count }, (_, s) => {
-    const by = own === undefined || Number.isNaN(own[s]) ? (every?.[s] ?? 0) : own[s];
-    return Number.isNaN(by) ? 0 : by;
+    const isNamed = own.some(({ column }) => !Number.isNaN(column[s]));
+    const by = (isNamed ? own : every).find((one) => one.at === at)?.column[s] ?? still;
+    return Number.isNaN(by) ? still : by;
   });
 }

@@ -15,8 +15,8 @@ export type RatesModel = ShortRateModel & {
 export interface RatesMoved {
   /** The years from `asOf` to the scenario's date. */
   readonly years: number;
-  /** The parallel shift of the rates, per year. */
-  readonly rate: number;
+  /** The shift of the short rate from the scenario's date on, per year. */
+  readonly rate: PiecewiseConstant;
   /** The shift of the volatilities. */
   readonly volatility: number;
 }

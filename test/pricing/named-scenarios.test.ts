@@ -1,7 +1,14 @@
 /** Named joint scenarios: each value is that of the trade in a book of its own whose market has moved. */
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { type BookInput, parseBook, type PricedTrade, readBook } from "../../src/book/index.ts";
+import {
+  type BookInput,
+  columnOf,
+  parseBook,
+  type PricedTrade,
+  readBook,
+  scenariosOfRows,
+} from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
 
@@ -22,6 +29,8 @@ interface Numbers {
   readonly credit: Readonly<Record<string, number>>;
   readonly rateVolatility: Readonly<Record<string, number>>;
 }
+/** The moves of rates by tenor, by currency. */
+type Tilts = Readonly<Record<string, ByTenor>>;
 
 const TODAY: Numbers = {
   spot: { SAP: 100, BETA: 50, HEST: 80, TREE: 60 },
@@ -34,30 +43,64 @@ const TODAY: Numbers = {
 };
 const KINDS = Object.keys(TODAY) as (keyof Numbers)[];
 
-/** A book's market of the numbers. */
-function marketOf({ spot, volatility, rate, dividend, fx, credit, rateVolatility }: Numbers): object {
+/** Moves of zero rates at some of these tenors, in years as Act/365F has them. */
+const TENORS = { "3M": 92 / 365, "1Y": 1, "2Y": 731 / 365, "5Y": 1826 / 365 };
+type ByTenor = Readonly<Partial<Record<keyof typeof TENORS, number>>>;
+
+/**
+ * Returns the move of a zero rate at a time: that of z·t is linear between the tenors, z is as at the first before, and
+ * z·t grows as at the last after.
+ */
+function zeroMove(move: ByTenor, t: number): number {
+  const nodes = (Object.keys(TENORS) as (keyof ByTenor)[]).flatMap((tenor) =>
+    move[tenor] === undefined ? [] : [{ time: TENORS[tenor], product: move[tenor] * TENORS[tenor], by: move[tenor] }],
+  );
+  if (nodes.length === 0) return 0;
+  const after = nodes.findIndex(({ time }) => t <= time);
+  if (after === 0) return nodes[0].by;
+  const before = nodes.at(after < 0 ? -1 : after - 1)!;
+  if (after < 0) return (before.product + before.by * (t - before.time)) / t;
+  const next = nodes[after];
+  return (before.product + ((next.product - before.product) * (t - before.time)) / (next.time - before.time)) / t;
+}
+
+/** A book's market of the numbers, with zero rates that are moved by tenor as well. */
+function marketOf(
+  { spot, volatility, rate, dividend, fx, credit, rateVolatility }: Numbers,
+  tilts: Tilts = {},
+): object {
   const asset = (name: string, currency: string, own: object | number) => ({
     spot: spot[name],
     currency,
     volatility: own,
     dividends: { yield: dividend[name], discrete: [{ date: 0.4, cash: 0.01 * TODAY.spot[name] }] },
   });
-  const zeros = (level: number) => [
-    { date: "1Y", zero: level - 0.002 },
-    { date: "5Y", zero: level + 0.003 },
-  ];
+  // Between a year and five, z·t is linear; the forward rate after five is that before.
+  const zeroAt = (level: number, t: number): number => {
+    const [first, last] = [
+      { time: 1, zero: level - 0.002 },
+      { time: TENORS["5Y"], zero: level + 0.003 },
+    ];
+    const slope = (last.zero * last.time - first.zero) / (last.time - first.time);
+    return t <= 1 ? first.zero : (first.zero + slope * (t - 1)) / t;
+  };
+  const zeros = (level: number, currency = "") =>
+    Object.entries({ ...TENORS, "40Y": 14_610 / 365 }).map(([date, t]) => ({
+      date,
+      zero: zeroAt(level, t) + zeroMove(tilts[currency] ?? {}, t),
+    }));
   const flat = (name: string) => volatility[name];
   const v = volatility["HEST"];
   return {
     curves: {
-      "EUR-ESTR": { index: "ESTR", zeros: zeros(rate["EUR"]) },
-      "USD-SOFR": { index: "SOFR", zeros: zeros(rate["USD"]) },
+      "EUR-ESTR": { index: "ESTR", zeros: zeros(rate["EUR"], "EUR") },
+      "USD-SOFR": { index: "SOFR", zeros: zeros(rate["USD"], "USD") },
       ISSUER: { currency: "EUR", recovery: 0.4, zeros: zeros(credit["ISSUER"]) },
     },
     rates: {
       EUR: { discount: "EUR-ESTR" },
       USD: { discount: "USD-SOFR" },
-      CHF: { hullWhite: { curve: zeros(rate["CHF"]), meanReversion: 0.1, volatility: rateVolatility["CHF"] } },
+      CHF: { hullWhite: { curve: zeros(rate["CHF"], "CHF"), meanReversion: 0.1, volatility: rateVolatility["CHF"] } },
     },
     fx: { EURUSD: { rate: fx["EURUSD"], date }, USDCHF: { rate: fx["USDCHF"], date } },
     underlyings: {
@@ -129,7 +172,7 @@ const SLOW: readonly object[] = [
   },
 ];
 
-type Moves = Readonly<Partial<Record<keyof Numbers, Readonly<Record<string, number>>>>>;
+type Moves = Readonly<Partial<Record<keyof Numbers, Readonly<Record<string, number | ByTenor>>>>>;
 
 /** The sizes of moves, and the factors that they multiply. */
 const SIZES = {
@@ -143,11 +186,24 @@ const SIZES = {
 };
 const isRelative = (kind: keyof Numbers): boolean => kind === "spot" || kind === "fx";
 
+const moveOf = (moves: Moves, kind: keyof Numbers, name: string): number | ByTenor =>
+  moves[kind]?.[name] ?? moves[kind]?.["*"] ?? 0;
+
+/** Returns the moves of rates by tenor. */
+const tiltsOf = (moves: Moves): Tilts =>
+  Object.fromEntries(
+    Object.keys(TODAY.rate).flatMap((name) => {
+      const move = moveOf(moves, "rate", name);
+      return typeof move === "number" ? [] : [[name, move]];
+    }),
+  );
+
 /** Returns the numbers of a market that has moved. */
 function moved(moves: Moves): Numbers {
   const own = (kind: keyof Numbers) =>
     Object.entries(TODAY[kind]).map(([name, value]) => {
-      const by = moves[kind]?.[name] ?? moves[kind]?.["*"] ?? 0;
+      const move = moveOf(moves, kind, name);
+      const by = typeof move === "number" ? move : 0;
       return [name, isRelative(kind) ? value * (1 + by) : value + by];
     });
   return Object.fromEntries(KINDS.map((kind) => [kind, Object.fromEntries(own(kind))])) as object as Numbers;
@@ -177,7 +233,10 @@ const someMoves: fc.Arbitrary<Moves> = fc.record(
     KINDS.map((kind) => {
       const size = fc.integer({ min: -8, max: 8 }).map((part) => (part / 8) * SIZES[kind]);
       const names = [...Object.keys(TODAY[kind]), "*"];
-      return [kind, fc.dictionary(fc.constantFrom(...names), size, { maxKeys: 3 })];
+      const tenors = fc.constantFrom(...Object.keys(TENORS));
+      const byTenor = fc.dictionary(tenors, size, { minKeys: 1, maxKeys: 4 }) as fc.Arbitrary<ByTenor>;
+      const move = kind === "rate" ? fc.oneof(size, byTenor) : size;
+      return [kind, fc.dictionary(fc.constantFrom(...names), move, { maxKeys: 3 })];
     }),
   ),
   { requiredKeys: [] },
@@ -192,7 +251,7 @@ async function check(trades: readonly object[], all: readonly Moves[], batchSize
     const withOwn = trades.map((trade) =>
       "volatility" in trade ? { ...trade, volatility: ownVolatility(then) } : trade,
     );
-    const alone = await priced(marketOf(then), withOwn);
+    const alone = await priced(marketOf(then, tiltsOf(moves)), withOwn);
     results.forEach(({ id, scenarioValues, scenarioValueErrorEstimates: errors }, i) => {
       const rounding = 1e-9 * (1 + Math.abs(alone[i].value));
       const allowed = errors![s]! + alone[i].errorEstimate + rounding;
@@ -235,7 +294,8 @@ describe("values under named scenarios are those of books in moved markets", () 
       fx: { "*": spot },
       volatility: { "*": volatility },
       rateVolatility: { "*": volatility },
-      rate: { "*": rate },
+      // Equal moves at all maturities are a parallel one.
+      rate: { "*": rate, EUR: { "6M": rate, "2Y": rate } },
     };
     const named = await priced(market, trades, { scenarios: [{ name: "all", moves }] });
     named.forEach(({ id, scenarioValues, scenarioValueErrorEstimates: errors }, i) => {
@@ -245,6 +305,31 @@ describe("values under named scenarios are those of books in moved markets", () 
       expect(Math.abs(scenarioValues![0]! - value), `${id}: ${value}`).toBeLessThan(allowed);
     });
   });
+});
+
+test("a table has the scenarios of a book, by maturity too", () => {
+  const scenarios = [
+    { name: "a", moves: { rate: { EUR: { "5Y": 0.01, "1Y": 0.02 }, "*": -0.01 }, spot: { SAP: 0.1 } } },
+    { name: "b", moves: { rate: { EUR: 0.03 } } },
+  ];
+  const book = readBook({ asOf: ASOF, market: marketOf(TODAY), trades: [], scenarios });
+  const columns = ["rate.EUR.5Y", "name", "rate.*", "spot.SAP", "rate.EUR.1Y", "rate.EUR"];
+  const rows = [
+    [0.01, "a", -0.01, 0.1, "0.02", ""],
+    ["", "b", "", null, "", 0.03],
+  ];
+  const table = scenariosOfRows({ columns, rows }, book);
+  const factors = ["EUR", "USD"].flatMap((of) =>
+    [undefined, 1, 1826 / 365].map((at) => ({ kind: "rate", of, at }) as const),
+  );
+  for (const factor of factors) expect(columnOf(table, factor)).toEqual(columnOf(book.scenarioTable!, factor));
+  const [eur, year, , usd, usdYear] = factors.map((factor) => [...columnOf(table, factor)]);
+  expect([eur, year, usd, usdYear]).toEqual([
+    [0, 0.03],
+    [0.02, NaN],
+    [-0.01, 0],
+    [NaN, NaN],
+  ]);
 });
 
 test("values do not depend on the order of scenarios and trades, nor on scenarios of other names", async () => {
@@ -295,6 +380,8 @@ describe("what cannot be used is an error with its place and what works", () => 
     [{ spot: { SAP: { by: -100 } } }, 'expected a move that leaves "SAP" above 0, which is 100 today'],
     [{ spot: { "*": { to: 100 } } }, "expected a relative move of every spot"],
     [{ time: "2026-11-19" }, "scenarios[0].moves.time: expected a date from asOf"],
+    [{ rate: { EUR: { "2027-03-19": 0.01 } } }, 'scenarios[0].moves.rate.EUR["2027-03-19"]: expected a tenor such as'],
+    [{ dividend: { SAP: { "1Y": 0.01 } } }, "scenarios[0].moves.dividend.SAP: expected an absolute move"],
     [{ sopt: {} }, 'unknown field (did you mean "spot"?)'],
   ])("%j", (moves, message) => {
     expect(() => read(moves)).toThrow(message);

@@ -1774,7 +1774,9 @@ export interface components {
             };
             /** @description absolute moves by name */
             rate?: {
-              [key: string]: number;
+              [key: string]: number | {
+                [key: string]: number;
+              };
             };
             /** @description absolute moves by name */
             dividend?: {
@@ -3103,7 +3105,9 @@ export interface components {
             };
             /** @description absolute moves by name */
             rate?: {
-              [key: string]: number;
+              [key: string]: number | {
+                [key: string]: number;
+              };
             };
             /** @description absolute moves by name */
             dividend?: {
@@ -4430,7 +4434,9 @@ export interface components {
             };
             /** @description absolute moves by name */
             rate?: {
-              [key: string]: number;
+              [key: string]: number | {
+                [key: string]: number;
+              };
             };
             /** @description absolute moves by name */
             dividend?: {

@@ -264,6 +264,9 @@ export interface ScenariosInput {
 /** A move of a spot: a relative one (−0.1 is −10 %), a new spot, or an amount in its currency. */
 export type SpotMoveInput = number | { readonly to: number } | { readonly by: number };
 
+/** A parallel move, or moves by tenor, such as `{ "1Y": 0.01, "5Y": 0.005 }`. */
+export type MoveByMaturityInput = number | { readonly [tenor: string]: number };
+
 /** Moves by the names of factors; `*` moves every factor that has no move of its own. */
 export interface MovesInput<Move = number> {
   readonly [name: string]: Move;
@@ -277,8 +280,8 @@ export interface NamedScenarioInput {
     readonly spot?: MovesInput<SpotMoveInput> | undefined;
     /** The absolute moves of volatilities by underlying. */
     readonly volatility?: MovesInput | undefined;
-    /** The absolute parallel moves of interest rates by currency. */
-    readonly rate?: MovesInput | undefined;
+    /** The absolute moves of interest rates by currency, parallel or by maturity. */
+    readonly rate?: MovesInput<MoveByMaturityInput> | undefined;
     /** The absolute moves of dividend yields by underlying. */
     readonly dividend?: MovesInput | undefined;
     /** The moves of exchange rates by quoted pair. */

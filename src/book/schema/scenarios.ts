@@ -16,10 +16,18 @@ const spotMove = choose('a relative move (−0.1 is −10 %), { "to": 95 } or { 
 
 const absoluteMoves = mapOf(absolute, "absolute moves by name");
 
+const movesByMaturity = mapOf(
+  choose('a move (0.01 is 1 %), or one for each of some maturities, { "1Y": 0.01, "5Y": 0.005 }', {
+    number: absolute,
+    object: mapOf(absolute, "absolute moves by maturity"),
+  }),
+  "absolute moves by name",
+);
+
 const moves = object({
   spot: mapOf(spotMove, "moves of spots by underlying").optional(),
   volatility: absoluteMoves.optional(),
-  rate: absoluteMoves.optional(),
+  rate: movesByMaturity.optional(),
   dividend: absoluteMoves.optional(),
   fx: mapOf(spotMove, "moves of exchange rates by currency pair").optional(),
   credit: absoluteMoves.optional(),

@@ -1,14 +1,17 @@
 /** The market of one scenario: what its date and its moves make of the parts that trades depend on. */
+import { BookError } from "../../base/errors.ts";
 import type { FactorKind, ScriptedTrade, Settlement, Trade } from "../../book/index.ts";
 import {
+  combined,
   type ForwardCurve,
+  integrate,
   type PairPower,
+  pairRates,
   type PiecewiseConstant,
   type RatesModel,
   rollCurve,
   rollDividends,
   rollVolatility,
-  shifted,
   shiftedSigma,
   shiftedVolatility,
   type Underlying,
@@ -16,9 +19,18 @@ import {
 } from "../../market/index.ts";
 import { rollSettlement } from "../settlement-moves.ts";
 import { type Asset, rollForward } from "../terms.ts";
+import { forwardMove, isStill, type MaturityMove } from "./moves-by-maturity.ts";
 
-/** Returns the move of a factor: relative for spots and exchange rates, absolute for all others; 0 for none. */
-export type MoveOf = (kind: FactorKind, of: string) => number;
+/** The moves of the factors of a market. */
+export interface MarketMoves {
+  /** Returns the parallel move of a factor: relative for spots and exchange rates, absolute for others; 0 for none. */
+  by(kind: FactorKind, of: string): number;
+  /** Returns the moves of a factor by maturity, ascending; none for one that does not move so. */
+  byMaturity(kind: FactorKind, of: string): readonly MaturityMove[];
+}
+
+/** The moves of a market that stays as it is. */
+export const STILL: MarketMoves = { by: () => 0, byMaturity: () => [] };
 
 /**
  * The market of a scenario. Its parts are those of today as seen from the scenario's date, at which forward rates,
@@ -28,13 +40,31 @@ export type MoveOf = (kind: FactorKind, of: string) => number;
 export class MovedMarket {
   /** The years from `asOf` to the scenario's date. */
   readonly years: number;
-  readonly by: MoveOf;
+  readonly #moves: MarketMoves;
+  readonly #forwards = new Map<string, PiecewiseConstant>();
   /** Parts by the factor that moves them, because two currencies may share a curve, and by what they are today. */
   readonly #made = new Map<string, Map<object, unknown>>();
 
-  constructor(years: number, by: MoveOf) {
+  constructor(years: number, moves: MarketMoves) {
     this.years = years;
-    this.by = by;
+    this.#moves = moves;
+  }
+
+  /** Returns the move of a factor, the same for all maturities. @throws BookError for one that moves by maturity */
+  by(kind: FactorKind, of: string): number {
+    if (this.#moves.byMaturity(kind, of).length > 0)
+      throw new BookError("", `a move of ${kind}.${of} by maturity: this trade takes parallel ones`);
+    return this.#moves.by(kind, of);
+  }
+
+  /** Returns the move of the forward rates of a currency from the scenario's date on. */
+  forwards(currency: string): PiecewiseConstant {
+    let move = this.#forwards.get(currency);
+    if (move === undefined) {
+      move = forwardMove(this.#moves.by("rate", currency), this.#moves.byMaturity("rate", currency));
+      this.#forwards.set(currency, move);
+    }
+    return move;
   }
 
   /** Returns a part of the market that a named factor moves, which is made once of what the part is today. */
@@ -48,9 +78,12 @@ export class MovedMarket {
 
   /** Returns a curve of a currency's rates. */
   curve(currency: string, today: ForwardCurve): ForwardCurve {
-    const by = this.by("rate", currency);
-    if (by === 0 && this.years === 0) return today;
-    return this.once(`rate ${currency}`, today, () => ({ ...today, ...shifted(rollCurve(today, this.years), by) }));
+    const move = this.forwards(currency);
+    if (isStill(move) && this.years === 0) return today;
+    return this.once(`rate ${currency}`, today, () => ({
+      ...today,
+      ...combined(rollCurve(today, this.years), move, (rate, by) => rate + by),
+    }));
   }
 
   /** Returns a volatility of an underlying. */
@@ -66,8 +99,8 @@ export class MovedMarket {
   /** Returns a model of the rates of a currency. */
   ratesModel(currency: string, today: RatesModel): RatesModel {
     const { years } = this;
-    const [rate, volatility] = [this.by("rate", currency), this.by("rateVolatility", currency)];
-    if (years === 0 && rate === 0 && volatility === 0) return today;
+    const [rate, volatility] = [this.forwards(currency), this.by("rateVolatility", currency)];
+    if (years === 0 && isStill(rate) && volatility === 0) return today;
     return this.once(`model ${currency}`, today, () => ({ ...today, moved: { years, rate, volatility } }));
   }
 
@@ -84,26 +117,27 @@ export class MovedMarket {
   #underlying(today: Underlying): Underlying {
     const { name, spot, currency, rates, pair, dividends, volatility } = today;
     // The rates of a pair less its yield are its drift, and the yield is the last foreign rate.
-    const yields = pair === undefined ? this.by("dividend", name) : this.by("rate", pair.base);
+    const yields = pair === undefined ? this.by("dividend", name) : this.forwards(pair.base).values.at(-1)!;
     const factor = pair === undefined ? 1 + this.by("spot", name) : this.exchange(pair.quoted);
-    const [curve, sigma] = [this.curve(currency, rates), volatility && this.volatility(name, volatility)];
-    if (this.years === 0 && factor === 1 && yields === 0 && curve === rates && sigma === volatility) return today;
+    const both = pair && {
+      ...pair,
+      domestic: this.curve(currency, pair.domestic),
+      foreign: this.curve(pair.base, pair.foreign),
+    };
     const then = rollDividends(dividends, this.years);
+    const moved = yields === 0 ? then : { ...then, yield: then.yield + yields };
+    const isStillPair = both?.domestic === pair?.domestic && both?.foreign === pair?.foreign;
+    const ofPair = both && !isStillPair ? pairRates(both, moved.yield) : rates;
+    const curve = both === undefined ? this.curve(currency, rates) : ofPair;
+    const sigma = volatility && this.volatility(name, volatility);
+    if (this.years === 0 && factor === 1 && yields === 0 && curve === rates && sigma === volatility) return today;
     return {
       ...today,
       spot: spot * factor,
       rates: curve,
-      dividends: yields === 0 ? then : { ...then, yield: then.yield + yields },
+      dividends: moved,
       volatility: sigma,
-      ...(pair === undefined
-        ? {}
-        : {
-            pair: {
-              ...pair,
-              domestic: this.curve(currency, pair.domestic),
-              foreign: this.curve(pair.base, pair.foreign),
-            },
-          }),
+      ...(both === undefined ? {} : { pair: both }),
     };
   }
 
@@ -117,11 +151,11 @@ export class MovedMarket {
         if (rate === undefined) return undefined;
         const factor = this.exchange(rate.quoted);
         // Spot prices are for the spot date: in today's money they move with both rates.
-        const [paid, own] = [this.by("rate", currency), this.by("rate", rate.currency)];
+        const [paid, own] = [currency, rate.currency].map((one) => integrate(this.forwards(one), rate.lag));
         return {
           ...rate,
           spot: rate.spot * factor,
-          rate: rate.rate * factor ** rate.power * Math.exp((own - paid) * rate.lag),
+          rate: rate.rate * factor ** rate.power * Math.exp(own - paid),
           sigma: this.#sigma(rate.pair, rate.sigma),
         };
       }),

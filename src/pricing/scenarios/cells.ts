@@ -1,9 +1,16 @@
 /** The cells of a trade: the scenarios that differ in the factors on which it depends. */
-import { type AnyTrade, columnOf, type ScenarioFactor, type ScenarioTable } from "../../book/index.ts";
+import {
+  type AnyTrade,
+  columnOf,
+  factorKey,
+  maturitiesOf,
+  type ScenarioFactor,
+  type ScenarioTable,
+} from "../../book/index.ts";
 import type { Underlying } from "../../market/index.ts";
 import type { CellMoves } from "../plan/cells.ts";
 import type { TradeKind } from "../plan/kind.ts";
-import { MovedMarket } from "../plan/moved-market.ts";
+import { type MarketMoves, MovedMarket, STILL } from "../plan/moved-market.ts";
 import type { SpotMoves } from "./copies.ts";
 
 /** The scenarios of a table as the trades that depend on the same factors see them. */
@@ -16,6 +23,8 @@ export interface Cells {
   readonly bySpots: readonly (readonly number[])[];
   /** The cells in groups of equal date, in years from today. */
   readonly byDate: readonly { readonly years: number; readonly cells: readonly number[] }[];
+  /** Tells whether each scenario moves all maturities of a factor by the same. */
+  readonly isParallel: boolean;
 }
 
 /** A trade with what is needed to price it in other markets. */
@@ -31,9 +40,12 @@ export interface CellsOfTrade {
 /** Returns the factors on which a trade depends, by their keys. */
 export function factorsOf(kind: TradeKind, trade: AnyTrade): ReadonlyMap<string, ScenarioFactor> {
   const factors = new Map<string, ScenarioFactor>();
-  const watched = new MovedMarket(0, (kind, of) => {
-    factors.set(`${kind} ${of}`, { kind, of });
-    return 0;
+  const watched = new MovedMarket(0, {
+    by(kind, of) {
+      factors.set(factorKey({ kind, of }), { kind, of });
+      return 0;
+    },
+    byMaturity: () => [],
   });
   kind.inMarket(trade, watched);
   return factors;
@@ -53,7 +65,7 @@ const isEqual = (a: ScenarioTable, b: ScenarioTable): boolean =>
   a === b ||
   (haveEqual(a.moves, b.moves) &&
     haveEqual(a.years, b.years) &&
-    a.factors.every(({ kind, of }, f) => kind === b.factors[f].kind && of === b.factors[f].of));
+    a.factors.every((factor, f) => factorKey(factor) === factorKey(b.factors[f])));
 
 const haveEqual = (a: Float64Array, b: Float64Array): boolean =>
   a.length === b.length && a.every((x, i) => Object.is(x, b[i]));
@@ -62,13 +74,18 @@ const haveEqual = (a: Float64Array, b: Float64Array): boolean =>
 export class FactorMoves {
   readonly table: ScenarioTable;
   readonly #columns = new Map<string, Float64Array>();
+  readonly #maturities = new Map<string, readonly ScenarioFactor[]>();
   readonly #cells = new Map<string, Cells>();
   readonly #cellMoves = new WeakMap<readonly number[], Map<string, CellMoves>>();
   readonly #markets = new Map<number, MovedMarket>();
   readonly #still = new Map<number, MovedMarket>();
 
+  /** Tells whether no scenario moves maturities of a factor. */
+  readonly #isParallel: boolean;
+
   constructor(table: ScenarioTable) {
     this.table = table;
+    this.#isParallel = table.factors.every(({ at }) => at === undefined);
   }
 
   /** Forgets the markets of single scenarios, which are many for a large book. */
@@ -77,9 +94,18 @@ export class FactorMoves {
     this.#still.clear();
   }
 
-  /** Returns the moves of a factor under all scenarios. */
+  /** Returns the maturities of a factor that any scenario moves, as factors; none where all moves are parallel. */
+  maturities(factor: ScenarioFactor): readonly ScenarioFactor[] {
+    const key = factorKey(factor);
+    let parts = this.#maturities.get(key);
+    if (parts === undefined)
+      this.#maturities.set(key, (parts = maturitiesOf(this.table, factor).map((at) => ({ ...factor, at }))));
+    return parts;
+  }
+
+  /** Returns the moves of a factor under all scenarios; NaN at a maturity that a scenario does not name. */
   column(factor: ScenarioFactor): Float64Array {
-    const key = `${factor.kind} ${factor.of}`;
+    const key = factorKey(factor);
     let column = this.#columns.get(key);
     if (column === undefined) this.#columns.set(key, (column = columnOf(this.table, factor)));
     return column;
@@ -126,9 +152,16 @@ export class FactorMoves {
     const markets = stillSpots ? this.#still : this.#markets;
     let market = markets.get(scenario);
     if (market === undefined) {
-      const by = (kind: ScenarioFactor["kind"], of: string): number =>
-        stillSpots && kind === "spot" ? 0 : this.column({ kind, of })[scenario];
-      markets.set(scenario, (market = new MovedMarket(this.table.years[scenario], by)));
+      const byMaturity: MarketMoves["byMaturity"] = (kind, of) =>
+        this.maturities({ kind, of }).flatMap((part) => {
+          const by = this.column(part)[scenario];
+          return Number.isNaN(by) ? [] : [{ at: part.at!, by }];
+        });
+      const moves: MarketMoves = {
+        by: (kind, of) => (stillSpots && kind === "spot" ? 0 : this.column({ kind, of })[scenario]),
+        byMaturity: this.#isParallel ? STILL.byMaturity : byMaturity,
+      };
+      markets.set(scenario, (market = new MovedMarket(this.table.years[scenario], moves)));
     }
     return market;
   }
@@ -144,8 +177,10 @@ export class FactorMoves {
   #makeCells(factors: readonly ScenarioFactor[]): Cells {
     const { years } = this.table;
     const isMoved = (column: Float64Array): boolean => column.some((by) => by !== 0);
+    const byMaturity = factors.flatMap((factor) => this.maturities(factor));
+    const all = [...factors, ...byMaturity];
     const columnsOf = (spots: boolean): readonly Float64Array[] =>
-      factors
+      all
         .filter(({ kind }) => (kind === "spot") === spots)
         .map((factor) => this.column(factor))
         .filter(isMoved);
@@ -159,7 +194,7 @@ export class FactorMoves {
       const key = `${other};${spot}`;
       let cell = known.get(key);
       if (cell === undefined) {
-        const isStill = [...byOther, ...bySpot].every((column) => column[s] === 0);
+        const isStill = [...byOther, ...bySpot].every((column) => column[s] === 0 || Number.isNaN(column[s]));
         cell = isStill ? -1 : scenarios.push(s) - 1;
         known.set(key, cell);
         if (!isStill) groups.set(other, [...(groups.get(other) ?? []), cell]);
@@ -173,6 +208,7 @@ export class FactorMoves {
       else date.push(cell);
     });
     const byDate = Array.from(dates, ([date, cells]) => ({ years: date, cells }));
-    return { cellOf, scenarios, bySpots: [...groups.values()], byDate };
+    const isParallel = byMaturity.length === 0;
+    return { cellOf, scenarios, bySpots: [...groups.values()], byDate, isParallel };
   }
 }

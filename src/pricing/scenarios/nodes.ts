@@ -1,6 +1,6 @@
 /** Markets in which trades are priced in place of those of many scenarios, whose values are interpolated. */
-import type { ScenarioFactor } from "../../book/index.ts";
-import { MovedMarket } from "../plan/moved-market.ts";
+import { factorKey, type ScenarioFactor } from "../../book/index.ts";
+import { MovedMarket, STILL } from "../plan/moved-market.ts";
 import type { Cells, FactorMoves } from "./cells.ts";
 import type { CopyValues, SpotMoves } from "./copies.ts";
 import { EVEN, JointInterpolation, type JointValues, type LevelCosts } from "./interpolation.ts";
@@ -118,14 +118,14 @@ export class ScenarioNodes {
    */
   static of(
     moves: FactorMoves,
-    { scenarios, bySpots }: Cells,
+    { scenarios, bySpots, isParallel }: Cells,
     factors: ReadonlyMap<string, ScenarioFactor>,
     accuracy: number,
   ): ScenarioNodes | undefined {
     const cells = [...scenarios.keys()];
     const { years } = moves.table;
     const date = years[scenarios[0]];
-    if (scenarios.length === 0 || scenarios.some((s) => years[s] !== date)) return undefined;
+    if (!isParallel || scenarios.length === 0 || scenarios.some((s) => years[s] !== date)) return undefined;
     const others = [...factors.values()].filter(({ kind }) => kind !== "spot");
     const columns = others.map((factor) => Float64Array.from(scenarios, (s) => moves.column(factor)[s]));
     const isMoved = columns.map((column) => column.some((by) => by !== 0));
@@ -137,8 +137,8 @@ export class ScenarioNodes {
     if (interpolation.nodes.length * WORTH > bySpots.length) return undefined;
     const moved = others.filter((_, i) => isMoved[i]);
     const markets = interpolation.nodes.map((at) => {
-      const by = new Map(moved.map(({ kind, of }, i) => [`${kind} ${of}`, at[i]]));
-      return new MovedMarket(date, (kind, of) => by.get(`${kind} ${of}`) ?? 0);
+      const by = new Map(moved.map((factor, i) => [factorKey(factor), at[i]]));
+      return new MovedMarket(date, { ...STILL, by: (kind, of) => by.get(factorKey({ kind, of })) ?? 0 });
     });
     return new ScenarioNodes(cells, markets, moves.spots(factors, scenarios), { inputs, level, interpolation });
   }

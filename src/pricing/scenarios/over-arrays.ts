@@ -6,7 +6,7 @@ import type { BatchSetting } from "../plan/batch-setting.ts";
 import type { TradeCells } from "../plan/cells.ts";
 import { methodFor } from "../plan/kind.ts";
 import { type Batch, type PricingMethod, TimeBudget } from "../plan/method.ts";
-import { MovedMarket } from "../plan/moved-market.ts";
+import { MovedMarket, STILL } from "../plan/moved-market.ts";
 import { refuseDoubts } from "../term-warnings.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { boundCells } from "./cell-bounds.ts";
@@ -51,7 +51,7 @@ export async function priceOverArrays(
   };
   for (const of of trades)
     for (const { years, cells } of of.cells.byDate) {
-      if (!markets.has(years)) markets.set(years, new MovedMarket(years, () => 0));
+      if (!markets.has(years)) markets.set(years, new MovedMarket(years, STILL));
       const trade = of.kind.inMarket(of.trade, markets.get(years)!);
       if (trade === undefined) leave(left, of, cells);
       else waiting.push({ of, parsed: { ok: true, trade, index: of.index }, cells });

@@ -91,7 +91,7 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     const cells = moves.cells(factors);
     cube.begin(place, cells);
     const priced = { trade, kind, place, index: parsed.index ?? firstIndex + place, cells, factors };
-    if (OVER_ARRAYS.includes(today.methods[place]) && !isSettled(trade)) overArrays.push(priced);
+    if (OVER_ARRAYS.includes(today.methods[place]) && cells.isParallel && !isSettled(trade)) overArrays.push(priced);
     else await addTrade(priced);
   }
   for (const [priced, cells] of await priceOverArrays(overArrays, moves, cube, setting))

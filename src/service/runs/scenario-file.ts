@@ -10,7 +10,7 @@ export const SCENARIO_FILE = "scenarios.json";
 
 const schema = z.object({
   names: z.array(z.string()),
-  factors: z.array(z.object({ kind: z.enum(FACTOR_KINDS), of: z.string() })),
+  factors: z.array(z.object({ kind: z.enum(FACTOR_KINDS), of: z.string(), at: z.number().optional() })),
   /** The moves [factor][scenario]; null for a factor that a scenario does not name. */
   moves: z.array(z.number().nullable()),
   years: z.array(z.number()),

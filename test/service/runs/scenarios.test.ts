@@ -117,6 +117,18 @@ test(
   },
 );
 
+test("a run keeps moves by maturity", { timeout: 60_000 }, async () => {
+  const [few, byMaturity] = [at("few.ndjson"), at("maturities.csv")];
+  writeFileSync(few, lines(5));
+  writeFileSync(byMaturity, "name,rate.USD.6M,rate.USD.2Y,rate.EUR\nA,0.01,-0.02,\nB,,0.01,0.01\n");
+  const args = ["price", few, "--scenarios", byMaturity, "--threads", "1"];
+  expect((await feynkac(...args, "-o", `${at("maturities")}/`)).status).toBe(0);
+  expect((await feynkac("verify", at("maturities"), "--reprice", "100%")).stdout).toContain("0 of them differ");
+  await feynkac(...args, "-o", at("few.json"));
+  await feynkac("merge", at("maturities"), "-o", at("merged.json"));
+  expect(readFileSync(at("merged.json"), "utf8")).toBe(readFileSync(at("few.json"), "utf8"));
+});
+
 test(
   "a run is resumed with the scenarios that it began with, whatever file has them",
   { timeout: 60_000 },

@@ -1,7 +1,7 @@
 /** Linear trades at a later time, with the exchange rates of another one, and in the market of a scenario. */
 import { memoizeBy } from "../../../base/memoize.ts";
 import { type Conversion, EVERY, type LinearCurves, type LinearLeg, type LinearTrade } from "../../../book/index.ts";
-import { ONE_SECOND } from "../../../market/index.ts";
+import { constant, ONE_SECOND } from "../../../market/index.ts";
 import { type CurveData, type PaidFlow, Valuation } from "../../../market/linear/index.ts";
 import type { MovedMarket } from "../../plan/moved-market.ts";
 import { curvesOf } from "./value.ts";
@@ -91,8 +91,12 @@ function movedCurves(
   const moved = curves.curves.map((curve, c): CurveData => {
     if (!used.includes(c)) return curve;
     const owner = curves.owners[c] ?? EVERY;
-    const by = market.by(curves.recoveries[c] === undefined ? "rate" : "credit", owner);
-    return by === 0 ? curve : { ...curve, turns: [...curve.turns, { from: seen, to: NEVER, spread: by }] };
+    const isRate = curves.recoveries[c] === undefined;
+    const { times, values } = isRate ? market.forwards(owner) : constant(market.by("credit", owner));
+    if (values.every((by) => by === 0)) return curve;
+    const ends = [...times.map((time) => seen + time), NEVER];
+    const turns = values.map((spread, i) => ({ from: i === 0 ? seen : ends[i - 1], to: ends[i], spread }));
+    return { ...curve, turns: [...curve.turns, ...turns] };
   });
   return moved.every((curve, c) => curve === curves.curves[c]) ? curves : { ...curves, curves: moved };
 }

@@ -21,6 +21,8 @@ export interface RatesMove {
   readonly volatility?: number;
   /** Returns the integral of the short rate's shift from the market's date to t years later. */
   readonly shift?: (t: number) => number;
+  /** The times at which the shift jumps, beside those of key rates. */
+  readonly breaks?: readonly number[];
 }
 
 /**
@@ -37,13 +39,14 @@ export class RatesMarket {
   /** The amount added to the volatilities of the model. */
   readonly volatilityShift: number;
   readonly #shift: ((t: number) => number) | undefined;
+  readonly #breaks: readonly number[];
   readonly #base: number;
 
   constructor(given: RatesModel, move: RatesMove = {}) {
     const { moved, ...unmoved } = given;
     // Models are the keys of caches: one that no scenario has moved is taken as it is.
     const model = moved === undefined ? given : unmoved;
-    const { years = 0, volatility = 0, shift } = moved === undefined ? move : both(moved, move);
+    const { years = 0, volatility = 0, shift, breaks = [] } = moved === undefined ? move : both(moved, move);
     this.#given = model;
     // These models have no curve of their own: their volatility is part of it.
     const isAffine = model.kind === "vasicek" || model.kind === "cir";
@@ -51,6 +54,7 @@ export class RatesMarket {
     this.years = years;
     this.volatilityShift = volatility;
     this.#shift = shift;
+    this.#breaks = breaks;
     this.#base = logDiscountOf(this.model, years);
   }
 
@@ -73,7 +77,7 @@ export class RatesMarket {
   /** Returns the times, in years from the market's date, at which forward rates jump. */
   breaks(): readonly number[] {
     const own = "curve" in this.model ? this.model.curve.times.map((time) => time - this.years) : [];
-    return this.#shift === undefined ? own : [...own, ...KEY_TIMES];
+    return this.#shift === undefined ? own : [...own, ...this.#breaks, ...KEY_TIMES];
   }
 
   /** Returns the price of 1 paid `t` years after the market's date. */
@@ -98,7 +102,12 @@ export class RatesMarket {
   moved(shift: (t: number) => number): RatesMarket {
     const before = this.#shift;
     const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
-    return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
+    return new RatesMarket(this.#given, {
+      years: this.years,
+      volatility: this.volatilityShift,
+      shift: both,
+      breaks: this.#breaks,
+    });
   }
 
   /** Returns σ(t) of Hull and White's model from the market's date on, with the market's volatility shift. */
@@ -113,10 +122,16 @@ function both(
   { years, rate, volatility }: RatesMoved,
   { years: later = 0, volatility: more = 0, shift }: RatesMove,
 ): RatesMove {
-  const own = (t: number): number => rate * t;
+  const left = rollCurve(rate, later);
+  const own = (t: number): number => integrate(left, t);
   const all = shift === undefined ? own : (t: number): number => own(t) + shift(t);
-  const total = rate === 0 ? shift : all;
-  return { years: years + later, volatility: volatility + more, ...(total === undefined ? {} : { shift: total }) };
+  const total = rate.values.every((by) => by === 0) ? shift : all;
+  return {
+    years: years + later,
+    volatility: volatility + more,
+    breaks: left.times,
+    ...(total === undefined ? {} : { shift: total }),
+  };
 }
 
 /**
