@@ -74,7 +74,16 @@ function titleOf(path: string): string {
 const link = (path: string): { text: string; link: string } => ({ text: titleOf(path), link: `/${path}` });
 
 const GUIDES = ["book", "web", "explain", "pde", "kernels", "montecarlo", "quantization", "sparsegrid", "sparse"];
-const MORE = ["kernel-language", "linear-algebra", "random", "performance", "accuracy", "cluster", "service"];
+const MORE = [
+  "kernel-language",
+  "linear-algebra",
+  "random",
+  "performance",
+  "accuracy",
+  "cluster",
+  "service",
+  "spreadsheets",
+];
 
 function configuration(api: readonly string[], design: readonly string[], examples: readonly string[]): object {
   const folder = (text: string, paths: readonly string[], collapsed: boolean): object => ({

@@ -2,13 +2,14 @@
 import { BookError } from "../base/errors.ts";
 
 /** The file format of a book. */
-export type InputFormat = "json" | "ndjson" | "csv" | "parquet";
+export type InputFormat = "json" | "ndjson" | "csv" | "parquet" | "xlsx";
 
 const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
   [/\.json$/i, "json"],
   [/\.(ndjson|jsonl)$/i, "ndjson"],
   [/\.csv$/i, "csv"],
   [/\.parquet$/i, "parquet"],
+  [/\.xlsx$/i, "xlsx"],
 ];
 
 /** Returns the format of a book from the extension of its file name; undefined if the extension is not known. */
@@ -20,7 +21,7 @@ export function formatOfName(path: string): InputFormat | undefined {
  * Returns the format of a book from the beginning of its text. If the first line is a complete JSON value, the text is
  * NDJSON; if it is an incomplete one, the text is JSON on several lines. @throws BookError for bytes that are not text
  */
-export function formatOfText(head: string): Exclude<InputFormat, "parquet"> {
+export function formatOfText(head: string): Exclude<InputFormat, "parquet" | "xlsx"> {
   const start = head.trimStart();
   if (start === "") return "json";
   if (start.includes("\u0000"))

@@ -21,7 +21,7 @@ export {
   openChunkedBook,
   type RowsAt,
 } from "./chunks/index.ts";
-export { columnTerms } from "./column-terms.ts";
+export { columnTerms, kindOfTerm } from "./column-terms.ts";
 export { type ColumnMap, type TableOptions, tagsOf, UnknownColumnsError } from "./columns.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
@@ -43,7 +43,7 @@ export {
 } from "./market-inputs.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
-export { didYouMean, quote } from "./names.ts";
+export { didYouMean, formatPath, quote } from "./names.ts";
 export { asParquet, type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { decodeText, readWholeText } from "./text.ts";
@@ -60,6 +60,17 @@ export {
 } from "./schema/index.ts";
 export { type HistoryOptions, scenariosOfHistory } from "./scenario-history.ts";
 export { readCsvRows, readParquetRows, scenariosOfRows, type TableRows } from "./scenario-rows.ts";
+export {
+  type NewSheet,
+  placeOfSheet,
+  readTradeSheet,
+  readWorkbook,
+  type Sheet,
+  type SheetCell,
+  type SheetRow,
+  startsAsWorkbook,
+  writeWorkbook,
+} from "./spreadsheet.ts";
 export {
   columnOf,
   EVERY,

@@ -19,6 +19,7 @@ import {
   readTrades,
   readWholeBook,
   readWholeText,
+  startsAsWorkbook,
   type TableOptions,
   tagsOf,
   underMarket,
@@ -26,10 +27,11 @@ import {
 import { BookError } from "../base/errors.ts";
 import { runBlockingNext } from "../base/event-loop.ts";
 import { CliError, reasonOf } from "./failure.ts";
+import type { BesideSheets } from "./workbook/index.ts";
 
 export { formatOfName, type InputFormat } from "../book/index.ts";
 
-type TextFormat = Exclude<InputFormat, "parquet">;
+type TextFormat = Exclude<InputFormat, "parquet" | "xlsx">;
 
 /** The input file of a command, and how to read it. */
 export interface InputRequest {
@@ -46,6 +48,8 @@ export interface InputRequest {
   /** The columns of a table that have names of their own for terms of its trades. */
   readonly map?: TableOptions["map"];
   readonly also?: TableOptions["also"];
+  /** The sheet of a workbook that has the trades; "trades" by default. */
+  readonly sheet?: string | undefined;
   /** Returns what reads the trades of a table, given the separate market. By default that market does. */
   readonly readBy?: (market: BookHeader | undefined) => BookHeader;
   readonly stdin: NodeJS.ReadableStream;
@@ -72,10 +76,14 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   const source = await openBytes(request.path, request);
   try {
     const { first, bytes } = await withFirst(source.bytes);
-    const isParquet = named === "parquet" || (named === undefined && startsAsParquet(first));
-    const book = isParquet
-      ? await readTable(await wholeBytes(bytes), { market, table })
-      : await readText(decodeText(bytes), named, { market, table, replaces: request.replacesMarket ?? false });
+    const { replacesMarket: replaces = false, sheet } = request;
+    const binary = named ?? binaryFormat(first);
+    const book =
+      binary === "xlsx"
+        ? await readSheets(await wholeBytes(bytes), { market, table, replaces, sheet })
+        : binary === "parquet"
+          ? await readTable(await wholeBytes(bytes), { market, table })
+          : await readText(decodeText(bytes), binary, { market, table, replaces });
     return { ...book, fractionRead: source.fractionRead, close: source.close };
   } catch (error) {
     source.close();
@@ -142,9 +150,16 @@ async function withFirst(
   return { first: value, bytes: all() };
 }
 
-/** Tells whether a file is Parquet. Such files start with the four bytes PAR1. */
-function startsAsParquet(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1";
+/** Returns the format of a file that is no text by its first bytes; those of Parquet are PAR1. */
+function binaryFormat(bytes: Uint8Array): "parquet" | "xlsx" | undefined {
+  if (startsAsWorkbook(bytes)) return "xlsx";
+  return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1" ? "parquet" : undefined;
+}
+
+/** Reads a workbook. The code for it is loaded on first use. */
+async function readSheets(bytes: ArrayBuffer, beside: BesideSheets): Promise<BookStream & { total: number }> {
+  const { readBookSheets } = await import("./workbook/index.ts");
+  return readBookSheets(new Uint8Array(bytes), beside);
 }
 
 /** Reads all bytes of a pipe, because Parquet needs random access. */
@@ -160,7 +175,12 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
     throw new CliError("the trades and the market cannot both come from standard input");
   const { bytes } = await openBytes(path, request);
   try {
-    const text = await readWholeText(decodeText(bytes));
+    const { first, bytes: all } = await withFirst(bytes);
+    if (binaryFormat(first) === "xlsx") {
+      const { readMarketSheets } = await import("./workbook/index.ts");
+      return await readMarketSheets(new Uint8Array(await wholeBytes(all)));
+    }
+    const text = await readWholeText(decodeText(all));
     return await runBlockingNext(() => readMarketFile(parseJson(text)));
   } catch (error) {
     // Two files have been named: which of them is it?
@@ -176,7 +196,7 @@ async function readAs(
 ): Promise<BookStream & { total: number | undefined }> {
   if (format !== "csv" && (table.keep !== undefined || table.map !== undefined))
     throw new CliError(
-      `${table.keep === undefined ? "--map" : "--keep"} names columns of CSV or Parquet; ` +
+      `${table.keep === undefined ? "--map" : "--keep"} names columns of CSV, Parquet or a workbook; ` +
         'in JSON a trade has its terms by name, and "tags": { "desk": "Paris" }',
     );
   switch (format) {

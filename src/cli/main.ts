@@ -140,6 +140,7 @@ function describe(context: CommandContext, called: string | undefined): Command 
   describeImplied(program, context);
   describeScript(program, context);
   describeImport(program, context);
+  describeConvert(program, context);
   describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
@@ -151,7 +152,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
   const command = program
     .command("price")
     .description("price a book: value, Greeks and error estimate of every trade")
-    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .argument("<book>", "BOOK.json, .ndjson or .xlsx, TRADES.csv or .parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
     .option("--group-by <names>", GROUP_BY_HELP, parseNames)
     .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", parseSeconds)
@@ -177,7 +178,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
     .description("explain why the value of a book changed: time, spot, volatility, rates, dividends")
     .argument(
       "<before>",
-      "the earlier book: BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input",
+      "the earlier book: BOOK.json, .ndjson or .xlsx, TRADES.csv or .parquet; - reads standard input",
     )
     .argument("[after]", "the later book; if left out, the same trades in the market of --market-after")
     .option("--market <file>", "market of the first book, for an NDJSON, CSV or Parquet file of trades")
@@ -237,7 +238,7 @@ function describeImplied(program: Command, { terminal, signal, engine, done }: C
   const command = program
     .command("implied")
     .description("find the implied volatilities of a table of option prices, European and American")
-    .argument("<prices>", "PRICES.csv or PRICES.parquet: trades with a price, or bid and ask; - reads standard input")
+    .argument("<prices>", "PRICES.csv, .parquet or .xlsx: trades with a price, or bid and ask; - reads standard input")
     .option("--market <file>", "market of the options; without it each row has spot, rate and dividend")
     .option("--as-of <date>", "date of the prices, where there is no market and expiries are dates")
     .option("--price-error <x>", "of all prices; else half of their last decimal, or a column", parsePositive)
@@ -265,6 +266,18 @@ function describeImport(program: Command, { terminal, done }: CommandContext): v
     .action(async (path: string, { output, leftOut }: { readonly output?: string; readonly leftOut?: string }) => {
       const { importTrades } = await import("./commands/import.ts");
       done(await importTrades(path, { output, leftOut }, terminal));
+    });
+}
+
+function describeConvert(program: Command, { terminal, done }: CommandContext): void {
+  program
+    .command("convert")
+    .description("write a book as a workbook (.xlsx) for spreadsheets, or as JSON; without a book, a template")
+    .argument("[book]", "BOOK.json or BOOK.xlsx; - reads standard input")
+    .requiredOption("-o, --output <file>", "BOOK.xlsx or BOOK.json")
+    .action(async (path: string | undefined, { output }: { readonly output: string }) => {
+      const { convert } = await import("./commands/convert.ts");
+      done(await convert(path, output, terminal));
     });
 }
 

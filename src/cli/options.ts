@@ -22,7 +22,7 @@ import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
 /** The help text of the option --scenarios. */
 export const SCENARIOS_HELP =
-  "a table of named scenarios, CSV or Parquet: a row for each, columns name, spot.SAP, rate.EUR, …";
+  "a table of named scenarios, CSV, Parquet or a workbook: a row for each, columns name, spot.SAP, rate.EUR, …";
 /** The help text of the option --map. */
 export const MAP_HELP = "terms of a trade by columns of CSV or Parquet: CallPut=payoff,Strike=strike; or a JSON file";
 /** The help text of the exit statuses that commands share. */
@@ -76,6 +76,7 @@ export const addFormatOptions = (command: Command): Command =>
         "ndjson",
         "csv",
         "parquet",
+        "xlsx",
       ]),
     )
     .addOption(

@@ -20,7 +20,7 @@ export interface Output {
 const nothing = async (): Promise<void> => {};
 
 /** The names of the output formats. */
-export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet", "arrow"] as const;
+export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet", "arrow", "xlsx"] as const;
 /** The name of an output format. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
@@ -32,11 +32,19 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
   [".ndjson", "ndjson"],
   [".parquet", "parquet"],
   [".txt", "table"],
+  [".xlsx", "xlsx"],
+]);
+
+/** The formats that are no text, as messages name them. */
+const BINARY: ReadonlyMap<OutputFormat, string> = new Map([
+  ["parquet", "Parquet"],
+  ["arrow", "Arrow"],
+  ["xlsx", "A workbook"],
 ]);
 
 /**
  * Returns the output format: the one that was asked for, otherwise the one that the output's name implies, otherwise a
- * table. @throws CliError a name without a known format; Parquet or Arrow to a terminal
+ * table. @throws CliError a name without a known format; Parquet, Arrow or a workbook to a terminal
  */
 function chooseOutputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
@@ -45,11 +53,9 @@ function chooseOutputFormat(asked: OutputFormat | undefined, path: string | unde
     const known = [...BY_EXTENSION.keys()].join(", ");
     throw new CliError(`no format is known by the name of ${path}; known are ${known}; or say it: --format csv`);
   }
-  const isBinary = format === "parquet" || format === "arrow";
-  if (isBinary && (path === undefined || path === "-") && stdout.isTTY === true) {
-    const name = format === "arrow" ? "Arrow" : "Parquet";
-    throw new CliError(`${name} is not for a terminal to show; give a file: --output results.${format}`);
-  }
+  const binary = BINARY.get(format);
+  if (binary !== undefined && (path === undefined || path === "-") && stdout.isTTY === true)
+    throw new CliError(`${binary} is not for a terminal to show; give a file: --output results.${format}`);
   return format;
 }
 

@@ -1,6 +1,6 @@
 /** Writes results to one or more outputs, each in its own format. */
 import type { OutputHeader, OutputTotals, PricedRow, ResultWriter } from "../output/formats/index.ts";
-import { groupWriter, writerFor } from "../output/formats/index.ts";
+import { groupWriter, type WorkbookWriter, workbookWriter, writerFor } from "../output/formats/index.ts";
 import { tableWriter } from "./format/table.ts";
 import type { PriceOptions } from "./options.ts";
 import { type FormattedOutput, type Outputs, openOutputs, tableOptions, type Target } from "./output.ts";
@@ -8,7 +8,7 @@ import type { Sink } from "./terminal.ts";
 
 interface ResultFile {
   readonly output: FormattedOutput;
-  readonly writer: ResultWriter;
+  readonly writer: ResultWriter | WorkbookWriter;
 }
 
 /** The outputs of a command whose results are priced trades. Every method but `discard` throws a CliError. */
@@ -47,7 +47,7 @@ export class ResultFiles {
 
   /** Ends all outputs, and gives the files their names. */
   async end(totals: OutputTotals): Promise<void> {
-    for (const { output, writer } of this.#files) await output.write(writer.end(totals));
+    for (const { output, writer } of this.#files) await output.write(await writer.end(totals));
     await this.#outputs.commit();
   }
 
@@ -61,7 +61,8 @@ export class ResultFiles {
 function resultWriter(
   { format, sink }: FormattedOutput,
   { rows, groupBy }: Pick<PriceOptions, "rows" | "groupBy">,
-): ResultWriter {
+): ResultFile["writer"] {
   if (format === "table") return tableWriter(tableOptions(rows, sink));
+  if (format === "xlsx") return workbookWriter(groupBy);
   return groupBy === undefined || format === "json" ? writerFor(format) : groupWriter(format, groupBy);
 }

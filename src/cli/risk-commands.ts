@@ -27,7 +27,7 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
   const command = program
     .command("var")
     .description("value at risk and expected shortfall of a book under scenarios, and the parts of its trades")
-    .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
+    .argument("<book>", "BOOK.json, .ndjson or .xlsx, TRADES.csv or .parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--scenarios <file>", SCENARIOS_HELP)
     .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)

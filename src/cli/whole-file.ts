@@ -15,6 +15,14 @@ export function readWholeFile(path: string): Buffer {
   }
 }
 
+/** Reads the bytes of a whole file, or of standard input if the path is `-`. @throws CliError */
+export async function readBytes(path: string, { stdin }: Terminal): Promise<Uint8Array> {
+  if (path !== "-") return readWholeFile(path);
+  const parts: Uint8Array[] = [];
+  for await (const part of stdin as AsyncIterable<Uint8Array>) parts.push(part);
+  return Buffer.concat(parts);
+}
+
 /** Reads a whole file of text, or standard input if the path is `-`. @throws CliError | BookError */
 export async function readText(path: string, { stdin }: Terminal): Promise<string> {
   if (path === "-") return readWholeText(decodeText(stdin as AsyncIterable<Uint8Array>));

@@ -112,7 +112,7 @@ describe("implied", () => {
 
   test("what cannot be read is an error of the file", async () => {
     const failureOf = async (...args: string[]) => (await feynkac(["implied", ...args])).stderr;
-    expect(await failureOf(file("book.json", "{}"))).toContain("a table of prices is CSV or Parquet");
+    expect(await failureOf(file("book.json", "{}"))).toContain("a table of prices is CSV, Parquet or a workbook");
     const path = file("unknown.csv", "spot,colour\n1,red\n");
     expect(await failureOf(path)).toContain(`feynkac: ${path}: line 1: unknown column "colour"`);
   });

@@ -471,7 +471,7 @@ describe("options", () => {
     expect(await feynkac(["price", "nowhere.json", "--output", target])).toMatchObject({
       status: 2,
       stdout: "",
-      stderr: `feynkac: no format is known by the name of ${target}; known are .arrow, .csv, .json, .jsonl, .ndjson, .parquet, .txt; or say it: --format csv\n`,
+      stderr: `feynkac: no format is known by the name of ${target}; known are .arrow, .csv, .json, .jsonl, .ndjson, .parquet, .txt, .xlsx; or say it: --format csv\n`,
     });
     expect(existsSync(target)).toBe(false);
     expect(await feynkac(["price", path, "--output", target, "--format", "csv"])).toMatchObject({ status: 0 });

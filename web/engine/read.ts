@@ -33,6 +33,9 @@ export interface ReadBook {
 /** @throws BookError with the place and the remedy */
 export async function readFiles(files: readonly GivenFile[], map?: ColumnMap): Promise<ReadBook> {
   const kinds = await Promise.all(files.map(async (given) => ({ ...given, format: await formatOf(given) })));
+  const workbook = kinds.find(({ format }) => format === "xlsx");
+  if (workbook !== undefined)
+    throw new BookError("", `${workbook.name}: the page reads no workbooks: feynkac convert BOOK.xlsx -o BOOK.json`);
   const table = kinds.find(({ format }) => format !== "json");
   if (table === undefined) return readJsonFiles(kinds);
   const market = kinds.find((one) => one !== table);

@@ -158,6 +158,7 @@ function partsOf(
       return explainCsv(report, tags);
     case "parquet":
     case "arrow":
+    case "xlsx":
       return explainColumns(report, tags, format);
     case "table":
       return explainTable(report, tableOptions(rows, sink));

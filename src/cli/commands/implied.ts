@@ -38,10 +38,10 @@ export async function implied(
   const targets = targetsOf(options.format, options.outputs, terminal.stdout);
   const { market: marketPath, inputFormat, keep, map, asOf, priceError } = options;
   const format = inputFormat ?? formatOfName(path) ?? "csv";
-  if (format !== "csv" && format !== "parquet")
-    throw new CliError(`a table of prices is CSV or Parquet, and ${path} is ${format}`);
+  if (format !== "csv" && format !== "parquet" && format !== "xlsx")
+    throw new CliError(`a table of prices is CSV, Parquet or a workbook, and ${path} is ${format}`);
   const { stdin } = terminal;
-  const request = { path, marketPath, keep, map, format, asOf, priceError, stdin, signal };
+  const request = { path, marketPath, keep, map, format, sheet: "prices", asOf, priceError, stdin, signal };
   const table = await inFile(path, () => readQuotes(request));
   await using engine = await openEngine(options);
   const outputs = await openOutputs(targets, terminal.stdout);

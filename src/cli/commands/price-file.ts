@@ -39,7 +39,7 @@ export function longFileOf(
 ): LongFile | undefined {
   const { inputFormat, market, report, groupBy, keep, map, buckets, scenarios } = options;
   const input = inputFormat ?? formatOfName(path);
-  if (path === "-" || market === "-" || input === undefined) return undefined;
+  if (path === "-" || market === "-" || input === undefined || input === "xlsx") return undefined;
   const more = [report, groupBy, buckets, scenarios];
   if (!isText(format) || others.length > 0 || more.some((one) => one !== undefined)) return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });

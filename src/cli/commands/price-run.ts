@@ -108,6 +108,8 @@ export function bookSource(
   const format = inputFormat ?? formatOfName(path);
   if (format === undefined)
     throw new CliError(`no format is known by the name of ${path}; say it: --input-format ndjson`);
+  if (format === "xlsx")
+    throw new CliError(`a run in parts reads no workbook: feynkac convert ${path} -o book.json, and price that`);
   return { place: path, format, market, keep, map };
 }
 

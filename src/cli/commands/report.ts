@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type AnyTrade, type ParsedTrade, parseJson, readTrades, readWholeBook } from "../../book/index.ts";
+import {
+  type AnyTrade,
+  type ParsedTrade,
+  parseJson,
+  readTrades,
+  readWholeBook,
+  startsAsWorkbook,
+} from "../../book/index.ts";
 import { packageVersion } from "../../output/formats/index.ts";
 import {
   readJsonResults,
@@ -95,6 +102,9 @@ async function readResults(path: string): Promise<StoredResults> {
   return readParquetResults(new Uint8Array(bytes).buffer);
 }
 
-function readBookFile(path: string): readonly ParsedTrade[] {
-  return [...readTrades(readWholeBook(parseJson(readWholeFile(path).toString("utf8"))))];
+async function readBookFile(path: string): Promise<readonly ParsedTrade[]> {
+  const bytes = readWholeFile(path);
+  if (!startsAsWorkbook(bytes)) return [...readTrades(readWholeBook(parseJson(bytes.toString("utf8"))))];
+  const { plainBookOf } = await import("../workbook/index.ts");
+  return [...readTrades(readWholeBook(await plainBookOf(bytes)))];
 }

@@ -1,16 +1,16 @@
-import { beginArrow, type ParquetColumn, beginParquet, tagColumns, tagText } from "../../output/formats/index.ts";
+import { type OutputPiece, type ParquetColumn, tableParts, tagColumns, tagText } from "../../output/formats/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
 import { EXPLAIN_TEXT_COLUMNS, EXPLAIN_MOVE_COLUMNS, EXPLAIN_NUMBER_COLUMNS, termNames } from "./explain.ts";
 
 /**
- * Yields the report of `feynkac explain` as the bytes of a Parquet or Arrow file, with the columns of its CSV. `tags`
- * are the names of the tags.
+ * Yields the report of `feynkac explain` as a Parquet or Arrow file or a workbook, with the columns of its CSV.
+ * `tags` are the names of the tags.
  */
-export async function* explainColumns(
+export function explainColumns(
   report: ExplainReport,
   tags: readonly string[] | undefined,
-  format: "parquet" | "arrow",
-): AsyncGenerator<Uint8Array> {
+  format: "parquet" | "arrow" | "xlsx",
+): AsyncGenerator<OutputPiece> {
   const number = (name: string, value: (row: ExplainedTrade) => number | null): ParquetColumn<ExplainedTrade> => ({
     name,
     type: "number",
@@ -35,8 +35,5 @@ export async function* explainColumns(
     text("error", ({ error }) => error?.message ?? null),
     ...tagColumns(tags).map((column) => text(column.name, (row) => tagText(column, row))),
   ];
-  const about = { asOf, years, method, device };
-  const table = format === "arrow" ? beginArrow(columns, about, "file") : await beginParquet(columns, about);
-  yield table.add(report.results);
-  yield table.end();
+  return tableParts(format, columns, { asOf, years, method, device }, report.results);
 }

@@ -3,8 +3,7 @@ import type { CurrencyTotals, GroupTotals, ReportingTotals } from "../../book/in
 import { beginArrow } from "./arrow.ts";
 import { csvCell } from "./csv.ts";
 import { beginParquet, type ParquetColumn } from "./parquet.ts";
-import type { TableFormat } from "./table.ts";
-import type { OutputPiece, OutputTotals, ResultWriter } from "./writer.ts";
+import type { OutputPiece, OutputTotals, ResultWriter, TableFormat } from "./writer.ts";
 
 /**
  * A row of the table. The numbers of a level are sums of what can be added: of one currency ("currency"), of one
@@ -23,7 +22,7 @@ interface GroupRow {
 const NUMBERS = ["value", "delta", "gamma", "vega", "cashDelta", "theta", "rho", "errorEstimate"] as const;
 
 /** Returns the writer of totals by group, which leaves out the results of trades. */
-export function groupWriter(format: TableFormat, groupBy: readonly string[]): ResultWriter {
+export function groupWriter(format: Exclude<TableFormat, "xlsx">, groupBy: readonly string[]): ResultWriter {
   const columns = columnsOf(groupBy);
   let table: { add(rows: readonly GroupRow[]): Uint8Array; end(): Uint8Array } | undefined;
   return {
@@ -43,6 +42,23 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   all.set(first);
   all.set(second, first.length);
   return all;
+}
+
+/** Returns the totals of a book, and of its groups, as a table of the columns of `groupWriter`. */
+export function totalsTable(
+  groupBy: readonly string[],
+  { totals, reporting, groups, reportingGroups }: OutputTotals,
+): { readonly columns: readonly string[]; readonly rows: (string | number | null)[][] } {
+  const columns = columnsOf(groupBy);
+  const book = {
+    groups: totals.map((one) => ({ group: {}, ...one })),
+    reportingGroups: reporting === undefined ? [] : [{ group: {}, ...reporting }],
+  };
+  const rows = [...rowsOf(book), ...rowsOf({ groups: groups ?? [], reportingGroups: reportingGroups ?? [] })];
+  return {
+    columns: columns.map(({ name }) => name),
+    rows: rows.map((row) => columns.map(({ value }) => value(row) as string | number | null)),
+  };
 }
 
 function textOf(format: TableFormat, columns: readonly ParquetColumn<GroupRow>[], totals: OutputTotals): OutputPiece {
@@ -75,7 +91,10 @@ function columnsOf(groupBy: readonly string[]): readonly ParquetColumn<GroupRow>
   ];
 }
 
-function rowsOf({ groups = [], reportingGroups = [] }: OutputTotals): readonly GroupRow[] {
+function rowsOf({
+  groups = [],
+  reportingGroups = [],
+}: Pick<OutputTotals, "groups" | "reportingGroups">): readonly GroupRow[] {
   return [
     ...groups.flatMap((one) => [total(one, "currency"), ...underlyings(one)]),
     ...reportingGroups.flatMap((one) => [total(one, "reporting"), ...pairs(one)]),

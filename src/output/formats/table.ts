@@ -1,11 +1,10 @@
 /** Writes a table of rows of any kind in the formats that have one table, or one object a line. */
+import { writeWorkbook } from "../../book/index.ts";
 import { beginArrow } from "./arrow.ts";
 import { csvCell } from "./csv.ts";
 import { beginParquet, type ParquetColumn } from "./parquet.ts";
-import type { OutputPiece } from "./writer.ts";
-
-/** The name of a format with one table, or with one object a line. */
-export type TableFormat = "csv" | "ndjson" | "parquet" | "arrow";
+import { aboutSheet, sheetOf } from "./workbook.ts";
+import type { OutputPiece, TableFormat } from "./writer.ts";
 
 /** Yields the pieces of a table, which together are the whole output. `about` becomes metadata, where there are any. */
 export async function* tableParts<R>(
@@ -14,6 +13,10 @@ export async function* tableParts<R>(
   about: Readonly<Record<string, unknown>>,
   rows: readonly R[],
 ): AsyncGenerator<OutputPiece> {
+  if (format === "xlsx") {
+    yield await writeWorkbook([sheetOf("results", columns, rows), aboutSheet(about)]);
+    return;
+  }
   if (format === "parquet" || format === "arrow") {
     const table = format === "arrow" ? beginArrow(columns, about, "file") : await beginParquet(columns, about);
     yield table.add(rows);

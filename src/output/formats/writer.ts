@@ -43,6 +43,9 @@ export function aboutResults({ asOf, device, scenarios, scenarioNames }: OutputH
   };
 }
 
+/** The name of a format with one table, or with one object a line. */
+export type TableFormat = "csv" | "ndjson" | "parquet" | "arrow" | "xlsx";
+
 /** A piece of an output, as text or bytes. */
 export type OutputPiece = string | Uint8Array;
 
