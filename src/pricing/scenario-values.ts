@@ -39,8 +39,16 @@ export async function withScenarioValues(
   };
   const cube = await price({ trades, today, firstIndex, table }, priceScenarios);
   const count = table.names.length;
-  const rowOf = (column: Float64Array, i: number): (number | null)[] =>
-    Array.from(column.subarray(i * count, (i + 1) * count), (value) => (Number.isFinite(value) ? value : null));
+  // Of numbers that are not whole, and without a gap: a copy holds numbers in place.
+  const empty: readonly (number | null)[] = Array.from({ length: count }, () => 0.5);
+  const rowOf = (column: Float64Array, i: number): (number | null)[] => {
+    const row = empty.slice();
+    for (let s = 0; s < count; s++) {
+      const value = column[i * count + s];
+      row[s] = Number.isFinite(value) ? value : null;
+    }
+    return row;
+  };
   return results.map((result, i): TradeResult => {
     if (result.status === "error") return result;
     const further = cube.warnings[i].filter(({ text }) => !result.warnings.includes(text));

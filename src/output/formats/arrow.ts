@@ -162,7 +162,27 @@ class Body {
     for (const [i, { length }] of lists.entries()) offsets[i + 1] = offsets[i] + length;
     this.#push(offsets);
     if (type === "string") this.#push(joined(lists as Uint8Array[]));
-    else this.add(type === "strings" ? "string" : "number", (lists as ParquetCell[][]).flat());
+    else if (type === "strings") this.add("string", (lists as ParquetCell[][]).flat());
+    else this.#addNumbers(lists as (number | null)[][], offsets[cells.length]);
+  }
+
+  /** Adds the numbers of lists, one after another, without an object for each of millions. */
+  #addNumbers(lists: readonly (readonly (number | null)[])[], count: number): void {
+    const numbers = new Float64Array(count);
+    const bits = new Uint8Array(Math.ceil(count / 8));
+    let [at, nulls] = [0, 0];
+    for (const list of lists)
+      for (let k = 0; k < list.length; k++, at++) {
+        const number = list[k];
+        if (number === null) nulls++;
+        else {
+          numbers[at] = number;
+          bits[at >> 3] |= 1 << (at & 7);
+        }
+      }
+    this.#nodes.push([count, nulls]);
+    this.#push(nulls === 0 ? bits.subarray(0, 0) : bits);
+    this.#push(numbers);
   }
 
   /** Adds a bit for each cell, 0 if it is null; no bits if none is. */

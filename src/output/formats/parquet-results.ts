@@ -21,6 +21,12 @@ export function parquetWriter(): ResultWriter {
 /** Returns the columns of a Parquet table of results. */
 export const parquetColumns = (start: ColumnsOf): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
 
+type NestedNumbers = readonly (number | null | NestedNumbers)[];
+
+/** Returns numbers in nested lists as one list; one that is flat already is returned as it is. */
+const flatNumbers = (values: NestedNumbers): readonly (number | null)[] =>
+  Array.isArray(values[0]) ? (values.flat(3) as (number | null)[]) : (values as readonly (number | null)[]);
+
 function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<PricedRow> {
   const plain = ({ result }: PricedRow): ParquetCell => value(result) as ParquetCell;
   const reading = (read: (field: unknown) => unknown) => (row: PricedRow) => {
@@ -39,7 +45,7 @@ function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<Price
     case "json":
       return { name, type: "string", value: reading((field) => JSON.stringify(field)) };
     case "numbers":
-      return { name, type, value: reading((values) => (values as number[]).flat(3)) };
+      return { name, type, value: reading((values) => flatNumbers(values as NestedNumbers)) };
     default:
       return type satisfies never;
   }

@@ -35,7 +35,10 @@ export async function beginParquet<R>(
   columns: readonly ParquetColumn<R>[],
   about: Readonly<Record<string, unknown>>,
 ): Promise<ParquetFileWriter<R>> {
-  const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
+  const [{ ByteWriter, ParquetWriter }, { writeNumberLists }] = await Promise.all([
+    import("hyparquet-writer"),
+    import("./parquet-lists.ts"),
+  ]);
   const bytes = new ByteWriter();
   const schema = [{ name: "results", num_children: columns.length }, ...columns.flatMap(schemaOf)];
   const kvMetadata = Object.entries(about).map(([key, value]) => ({ key: `feynkac.${key}`, value: textOf(value) }));
@@ -45,8 +48,21 @@ export async function beginParquet<R>(
   let cells = 0;
   const closeGroup = (): void => {
     if (group[0].length === 0) return;
-    const columnData = columns.map(({ name }, i): ColumnSource => ({ name, data: group[i] }));
+    const columnData = columns.flatMap(({ name, type }, i): ColumnSource[] =>
+      type === "numbers" ? [] : [{ name, data: group[i] }],
+    );
     void file.write({ columnData, rowGroupSize: group[0].length });
+    const written = file.row_groups[file.row_groups.length - 1];
+    const others = written.columns.values();
+    written.columns = columns.map(({ name, type }, i) =>
+      type === "numbers" ? writeNumberLists(bytes, name, group[i]) : others.next().value!,
+    );
+    const size = written.columns.reduce((sum, { meta_data }) => sum + meta_data!.total_compressed_size, 0n);
+    written.total_compressed_size = size;
+    written.total_byte_size = written.columns.reduce(
+      (sum, { meta_data }) => sum + meta_data!.total_uncompressed_size,
+      0n,
+    );
     group = columns.map(() => []);
     cells = 0;
   };
