@@ -11,9 +11,10 @@ import {
 } from "../market/scripts/index.ts";
 import { type BookHeader, readHeader } from "./book.ts";
 import { show } from "./names.ts";
-import { accept, inBook, type PathOf, quickly, REFUSED } from "./paths.ts";
+import { accept, inBook, type PathOf } from "./paths.ts";
 import {
   isPlainObject,
+  REFUSED,
   type ScriptedTradeSpec,
   scriptedTradeSchema,
   scriptSchema,
@@ -64,7 +65,7 @@ function checkBook(header: BookHeader): ScriptCheck[] {
   const used = new Set<string>();
   const trades = header.trades.flatMap((entry, i): ScriptCheck[] => {
     if (!isPlainObject(entry) || (entry as Fields)["script"] === undefined) return [];
-    const spec = quickly(scriptedTradeSchema, entry);
+    const spec = scriptedTradeSchema.read(entry);
     const parsed = header.readEntry(entry, i);
     const problem = parsed.ok ? undefined : parsed.error.message;
     const where = inBook("trades", i)();

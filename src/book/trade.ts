@@ -25,6 +25,7 @@ import {
   LINEAR_FIELDS,
   linearTradeSchema,
   RATES_FIELDS,
+  REFUSED,
   type PayoffSpec,
   ratesTradeSchema,
   scriptedTradeSchema,
@@ -85,8 +86,8 @@ function acceptTrade(value: Record<string, unknown>, pathOf: PathOf): TradeSpec 
 export function failedTrade(value: unknown, index: number, error: BookError): ParsedTrade {
   if (!isPlainObject(value)) return { ok: false, id: undefined, index, error };
   const id = typeof value.id === "string" ? value.id : undefined;
-  const read = tags.safeParse(value.tags);
-  return { ok: false, id, index, error, ...(read.success ? { tags: read.data } : {}) };
+  const read = tags.read(value.tags);
+  return { ok: false, id, index, error, ...(read === REFUSED ? {} : { tags: read }) };
 }
 
 function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeReader): Trade {

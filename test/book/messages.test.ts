@@ -8,7 +8,7 @@ import {
   ratesTradeSchema,
   tradeSchema,
 } from "../../src/book/schema/index.ts";
-import { formsOf, valuesOf } from "../../src/book/schema/values.ts";
+import { originOf } from "../../src/book/schema/schema.ts";
 import { explainOptionsSchema, priceOptionsSchema } from "../../src/service/http/requests.ts";
 
 /** Adds a schema and all schemas inside it. */
@@ -25,14 +25,15 @@ function collect(schema: ZodType, all: Set<ZodType>): Set<ZodType> {
     items?: readonly ZodType[];
   };
   const inside = [...Object.values(shape ?? {}), innerType, element, first, ...(items ?? [])];
-  for (const one of [...inside, ...(formsOf.get(schema) ?? []), valuesOf.get(schema)])
+  const { forms = [], values } = originOf(schema)?.inside ?? {};
+  for (const one of [...inside, ...forms.map(({ zod }) => zod), values?.zod])
     if (one !== undefined) collect(one as ZodType, all);
   return all;
 }
 
 test("whatever is wrong, the message says what is expected and what was got", () => {
   const roots = [bookSchema, tradeSchema, basketTradeSchema, ratesTradeSchema, convertibleTradeSchema];
-  const all = [...roots, priceOptionsSchema, explainOptionsSchema].reduce(
+  const all = [...roots.map(({ zod }) => zod), priceOptionsSchema, explainOptionsSchema].reduce(
     (found, schema) => collect(schema as ZodType, found),
     new Set<ZodType>(),
   );

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import type * as z from "zod";
 import { bookJsonSchema, type BookInput, parseBook, type TradeInput } from "../../src/book/index.ts";
 import type { bookSchema, StrikeTradeInput } from "../../src/book/schema/index.ts";
+import type { Input } from "../../src/book/schema/values.ts";
 import { asOf, book, trade } from "./books.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -71,7 +71,7 @@ describe("a book as a plain object", () => {
   });
 
   test("has a type whose fields and forms are those of the schema", () => {
-    type Written = z.input<typeof bookSchema>;
+    type Written = Input<typeof bookSchema>;
     type Keys<T> = T extends unknown ? keyof T : never;
     type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
     type Trades<B extends { readonly trades: readonly unknown[] }> = B["trades"][number];

@@ -5,21 +5,10 @@ import { marketSchema } from "./market.ts";
 import { linearForms } from "./linear.ts";
 import { ratesTradeSchema } from "./rates.ts";
 import { namedScenariosSchema } from "./scenarios.ts";
+import { originOf, REFUSED, ZodBacked } from "./schema.ts";
 import { scriptedTradeSchema } from "./scripted.ts";
 import { basketTradeSchema, convertibleTradeSchema, forwardTradeSchema, tradeSchema } from "./trade.ts";
-import {
-  asOf,
-  choose,
-  formsOf,
-  list,
-  object,
-  valuesOf,
-  wholeNumber,
-  word,
-  mapOf,
-  numberWhere,
-  time,
-} from "./values.ts";
+import { asOf, choose, list, object, wholeNumber, word, mapOf, numberWhere, time, type Output } from "./values.ts";
 
 const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", { exclusiveMinimum: -1 });
 const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", { minimum: -100, maximum: 100 });
@@ -42,7 +31,7 @@ export const scenariosSchema = object({
 });
 
 /** The scenarios of a book after validation by their schema. */
-export type ScenariosSpec = z.infer<typeof scenariosSchema>;
+export type ScenariosSpec = Output<typeof scenariosSchema>;
 
 /** The schema of any trade: on one or several underlyings, on rates, a convertible bond, a forward, or a swap. */
 const anyTradeSchema = choose("a trade (an object)", {
@@ -57,10 +46,15 @@ const anyTradeSchema = choose("a trade (an object)", {
   },
 });
 
+const address = new ZodBacked(
+  (value) => (typeof value === "string" ? value : REFUSED),
+  () => z.string({ error: "expected the address of a JSON Schema, a string" }),
+);
+
 /** The schema that validates a whole book. */
 export const bookSchema = object({
   /** The place at which an editor finds the format's JSON Schema. */
-  $schema: z.string({ error: "expected the address of a JSON Schema, a string" }).optional(),
+  $schema: address.optional(),
   asOf,
   market: marketSchema,
   trades: list(anyTradeSchema, "a list of trades"),
@@ -84,15 +78,14 @@ export function bookJsonSchema(): Record<string, unknown> {
       io: "input",
       unrepresentable: "any",
       override: ({ zodSchema, jsonSchema }) => {
-        const forms = formsOf.get(zodSchema);
-        const values = valuesOf.get(zodSchema);
-        if (forms !== undefined) jsonSchema.anyOf = forms.map(inner);
-        if (values !== undefined) jsonSchema.additionalProperties = inner(values);
+        const { forms, values } = originOf(zodSchema)?.inside ?? {};
+        if (forms !== undefined) jsonSchema.anyOf = forms.map(({ zod }) => inner(zod));
+        if (values !== undefined) jsonSchema.additionalProperties = inner(values.zod);
       },
     });
   const inner = (schema: z.ZodType): Json => {
     const { $schema: _, ...rest } = convert(schema);
     return rest;
   };
-  return { title: "A book of trades for Feynkac", ...convert(bookSchema) };
+  return { title: "A book of trades for Feynkac", ...convert(bookSchema.zod) };
 }

@@ -56,4 +56,5 @@ export {
 export { type ScriptedTradeSpec, scriptedTradeSchema, type ScriptDataSpec, scriptDatumSchema } from "./scripted.ts";
 export { scriptSchema } from "./script.ts";
 export { LINEAR_FIELDS, type LinearLegSpec, type LinearTradeSpec, linearTradeSchema } from "./linear.ts";
+export { REFUSED } from "./schema.ts";
 export { isPlainObject, type Schema, tags } from "./values.ts";

@@ -1,5 +1,4 @@
 /** The schemas of swaps, forward rate agreements, notes, forwards on currencies and credit default swaps. */
-import type * as z from "zod";
 import { DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
 import { calendar, indexName, tenor } from "./curves.ts";
 import {
@@ -17,6 +16,8 @@ import {
   businessDays,
   wholeNumberFrom,
   word,
+  type Input,
+  type Output,
 } from "./values.ts";
 
 const steps = choose("a rate or a list of them, one a period", {
@@ -63,7 +64,7 @@ const legTerms = {
 
 const leg = object(legTerms);
 /** A leg after validation by its schema. */
-export type LinearLegSpec = z.infer<typeof leg>;
+export type LinearLegSpec = Output<typeof leg>;
 
 const shared = {
   id: name,
@@ -130,9 +131,9 @@ export const linearTradeSchema = choose('a trade with "swap", "fra", "note", "fx
 });
 
 /** Such a trade after validation by its schema, before its dates become days. */
-export type LinearTradeSpec = z.infer<typeof linearTradeSchema>;
+export type LinearTradeSpec = Output<typeof linearTradeSchema>;
 /** Such a trade, as a book contains it. */
-export type LinearTradeInput = z.input<typeof linearTradeSchema>;
+export type LinearTradeInput = Input<typeof linearTradeSchema>;
 
 /** The fields of which such a trade has one; a swaption has a swap, too. */
 export const LINEAR_FIELDS: readonly string[] = Object.keys(linearForms);

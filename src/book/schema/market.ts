@@ -1,5 +1,4 @@
 /** The schema of the market of a book. */
-import type * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import type { CurveInput, PairInput, RateInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
@@ -41,6 +40,7 @@ import {
   trueOrFalse,
   volatility,
   word,
+  type Output,
 } from "./values.ts";
 
 /** A curve by its name after validation, with the curves of indices. */
@@ -158,7 +158,7 @@ const rateSchema: Schema<RateSpec, RateInput> = choose(
   },
 );
 /** A quote of an option after validation by its schema: its implied volatility, its price, or its bid and ask. */
-export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
+export type OptionQuoteSpec = Output<typeof optionQuoteSchema>;
 
 /** A surface of local volatilities by time and spot, after validation by its schema. */
 interface SurfaceSpec {
@@ -175,7 +175,7 @@ interface SurfaceSpec {
 export interface FittedSpec {
   readonly kind: "fitted";
   readonly quotes: readonly OptionQuoteSpec[];
-  readonly fit: z.infer<typeof fitSchema>;
+  readonly fit: Output<typeof fitSchema>;
   /** True to replace a fit with arbitrage by the nearest surface without. */
   readonly repair?: boolean | undefined;
   /** The maximum age of quotes in days before asOf; older ones are left out. */
@@ -300,7 +300,7 @@ const pairVolatility = choose('a volatility or { "deltas" }, or any other volati
 const pairSchema = object({ fx: name, volatility: pairVolatility.optional() });
 
 /** A currency pair that options are on, after validation by its schema. */
-export type PairSpec = z.infer<typeof pairSchema>;
+export type PairSpec = Output<typeof pairSchema>;
 
 const spotSchema = object({
   spot: positive,
@@ -317,7 +317,7 @@ const spotSchema = object({
 });
 
 /** An underlying with a spot of its own, after validation by its schema. */
-export type SpotSpec = z.infer<typeof spotSchema>;
+export type SpotSpec = Output<typeof spotSchema>;
 
 const underlyingSchema: Schema<SpotSpec | PairSpec, UnderlyingInput | PairInput> = choose(
   '{ "spot", "currency", … } or, for a currency pair, { "fx", "volatility" }',
@@ -376,4 +376,4 @@ export const marketSchema = object({
 });
 
 /** A market after validation by its schema, before its dates become years. */
-export type MarketSpec = z.infer<typeof marketSchema>;
+export type MarketSpec = Output<typeof marketSchema>;

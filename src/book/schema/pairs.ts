@@ -1,7 +1,6 @@
 /** The schema of smiles of currency options by their deltas. */
-import type * as z from "zod";
 import { fitSchema } from "./quotes.ts";
-import { list, numberWhere, object, positiveVolatility, time, trueOrFalse, word } from "./values.ts";
+import { list, numberWhere, object, positiveVolatility, time, trueOrFalse, word, type Output } from "./values.ts";
 
 const delta = numberWhere("a volatility difference from −1 to 1", { minimum: -1, maximum: 1 });
 
@@ -29,4 +28,4 @@ export const byDeltas = object({
 }).transform((of) => ({ kind: "deltas" as const, ...of }));
 
 /** A smile by deltas after validation. */
-export type DeltasSpec = z.infer<typeof byDeltas>;
+export type DeltasSpec = Output<typeof byDeltas>;

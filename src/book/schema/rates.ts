@@ -1,5 +1,4 @@
 /** The schemas of trades on interest rates. */
-import type * as z from "zod";
 import { DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
 import { calendar, indexName } from "./curves.ts";
 import { dates } from "./linear.ts";
@@ -22,6 +21,8 @@ import {
   businessDays,
   wholeNumberFrom,
   word,
+  type Input,
+  type Output,
 } from "./values.ts";
 
 const frequency = wholeNumberFrom(1, 365, "payments a year, a whole number from 1 to 365");
@@ -37,7 +38,7 @@ const redemption = choose('{ "date", "price" } or { "from", "to", "price" }', {
   },
 });
 /** A right to redeem a bond, after validation by its schema. */
-export type RedemptionSpec = z.infer<typeof redemption>;
+export type RedemptionSpec = Output<typeof redemption>;
 const redemptions = list(redemption, 'a list of { "date", "price" } or { "from", "to", "price" }').optional();
 
 const couponTerms = { maturity: time, coupon: rate.optional(), frequency: frequency.optional(), notional: positive };
@@ -51,12 +52,12 @@ const bond = choose('{ "maturity", "coupon", "frequency", "notional", "calls", "
   marked: { cashflows: object({ ...listedTerms, ...rights }), maturity: object({ ...couponTerms, ...rights }) },
 });
 /** A bond after validation by its schema. */
-export type BondSpec = z.infer<typeof bond>;
+export type BondSpec = Output<typeof bond>;
 
 const legTerms = { start: time, end: time, frequency, notional: positive };
 const leg = object({ ...legTerms, fixing: rate.optional() });
 /** A swap leg after validation by its schema. */
-export type LegSpec = z.infer<typeof leg>;
+export type LegSpec = Output<typeof leg>;
 
 const onIndexTerms = {
   index: indexName,
@@ -78,13 +79,13 @@ const swapOnIndex = object({
   }).optional(),
 });
 /** A leg that takes its conventions from its index, after validation by its schema. */
-export type IndexLegSpec = z.infer<typeof capOnIndex>;
+export type IndexLegSpec = Output<typeof capOnIndex>;
 /** A swap whose legs take their conventions from its index, after validation by its schema. */
-export type IndexSwapSpec = z.infer<typeof swapOnIndex>;
+export type IndexSwapSpec = Output<typeof swapOnIndex>;
 /** Such a leg, as a book contains it. */
-export type IndexLegInput = z.input<typeof capOnIndex>;
+export type IndexLegInput = Input<typeof capOnIndex>;
 /** Such a swap, as a book contains it. */
-export type IndexSwapInput = z.input<typeof swapOnIndex>;
+export type IndexSwapInput = Input<typeof swapOnIndex>;
 const LEGS = '{ "index", "end", "notional" } or { "start", "end", "frequency", "notional" }';
 const capLeg = choose(LEGS, { object: leg, marked: { index: capOnIndex } });
 const swapLeg = choose(LEGS, { object: object(legTerms), marked: { index: swapOnIndex } });
@@ -169,7 +170,7 @@ function remedyOf(value: unknown): string {
   return "";
 }
 /** A trade on interest rates after validation by its schema, before its dates become years. */
-export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
+export type RatesTradeSpec = Output<typeof ratesTradeSchema>;
 
 /** The fields that only trades on interest rates have. */
 export const RATES_FIELDS: readonly string[] = ["currency", ...Object.keys(forms)];

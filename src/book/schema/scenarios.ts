@@ -1,6 +1,5 @@
 /** The schema of named scenarios, each of which moves several factors of a market together. */
-import type * as z from "zod";
-import { choose, list, mapOf, name, numberWhere, object, positive, time } from "./values.ts";
+import { choose, list, mapOf, name, numberWhere, object, positive, time, type Output } from "./values.ts";
 
 const relative = numberWhere("a relative move above −1 (−0.1 is −10 %)", { exclusiveMinimum: -1 });
 const absolute = numberWhere("an absolute move between −100 and 100 (0.01 is 1 %)", { minimum: -100, maximum: 100 });
@@ -47,4 +46,4 @@ export const namedScenariosSchema = list(
 );
 
 /** The named scenarios of a book after validation by their schema. */
-export type NamedScenariosSpec = z.infer<typeof namedScenariosSchema>;
+export type NamedScenariosSpec = Output<typeof namedScenariosSchema>;

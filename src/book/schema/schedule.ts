@@ -4,14 +4,14 @@ import { calendarOf, type Day, scheduleOf } from "../../market/conventions/index
 import type { TimeSpec } from "../time.ts";
 import { tenor } from "./curves.ts";
 import { dates } from "./linear.ts";
-import { choose, list, object, time } from "./values.ts";
+import { choose, list, object, time, type Input, type Output } from "./values.ts";
 
 const MS_PER_DAY = 86_400_000;
 
 const terms = object({ from: time, to: time, ...dates, every: tenor });
 
 /** Returns the adjusted days of a schedule, its first and its last included. */
-function daysOf({ from, to, every, calendar, roll, first, penultimate, ...rest }: z.infer<typeof terms>): Day[] {
+function daysOf({ from, to, every, calendar, roll, first, penultimate, ...rest }: Output<typeof terms>): Day[] {
   const day = (of: TimeSpec): Day => {
     if (of.kind === "day") return of.midnight / MS_PER_DAY;
     throw new Error('schedule: expected dates, such as "2027-03-31", from which to which it goes');
@@ -49,4 +49,4 @@ export const dateForms = {
 export const dateList = choose('a list of dates or { "schedule" }', dateForms);
 
 /** The type of such dates in a book. */
-export type DatesInput = z.input<typeof dateList>;
+export type DatesInput = Input<typeof dateList>;

@@ -1,8 +1,6 @@
 /** The schema of scripts; their texts are checked where a trade says which data they have. */
-import * as z from "zod";
 import type { ScriptInput, StateInput } from "../../market/scripts/index.ts";
-import { show } from "../names.ts";
-import { choose, finite, formula, isPlainObject, list, mapOf, name, object, type Schema } from "./values.ts";
+import { checked, choose, finite, formula, isPlainObject, list, mapOf, name, object } from "./values.ts";
 
 const date = choose("a date, a tenor, years from asOf, or a name of the data", { number: finite, string: name });
 
@@ -11,17 +9,9 @@ const STATE = 'a number, true, false, a name of the data or { "each" }';
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 
 /** The schema of a state's initial value. */
-const stateValue: Schema<StateInput> = z
-  .custom<StateInput>(
-    (value) =>
-      isNumber(value) ||
-      typeof value === "boolean" ||
-      (typeof value === "string" && value !== "") ||
-      (isPlainObject(value) && Object.keys(value).join() === "each" && isNumber(value.each)),
-    { error: ({ input }) => `expected ${STATE}, got ${show(input)}` },
-  )
-  .meta({
-    description: STATE,
+const stateValue = checked<StateInput>(
+  STATE,
+  {
     anyOf: [
       { type: ["number", "boolean"] },
       { type: "string", minLength: 1 },
@@ -32,7 +22,13 @@ const stateValue: Schema<StateInput> = z
         additionalProperties: false,
       },
     ],
-  });
+  },
+  (value) =>
+    isNumber(value) ||
+    typeof value === "boolean" ||
+    (typeof value === "string" && value !== "") ||
+    (isPlainObject(value) && Object.keys(value).join() === "each" && isNumber(value.each)),
+);
 
 /** The schema that validates a script. */
 export const scriptSchema = object({

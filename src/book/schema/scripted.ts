@@ -4,7 +4,7 @@ import { show } from "../names.ts";
 import { parseTime, type TimeSpec } from "../time.ts";
 import { scriptSchema } from "./script.ts";
 import { dateForms } from "./schedule.ts";
-import { choose, finite, list, mapOf, name, object, positive, tags, time } from "./values.ts";
+import { choose, finite, list, mapOf, name, object, positive, tags, time, type Output } from "./values.ts";
 
 /** The data of a script by kind; a list of numbers may be one of dates in years. */
 export type ScriptDataSpec =
@@ -64,4 +64,4 @@ export const scriptedTradeSchema = object({
 });
 
 /** A structured product after validation by its schema, before its dates become years. */
-export type ScriptedTradeSpec = z.infer<typeof scriptedTradeSchema>;
+export type ScriptedTradeSpec = Output<typeof scriptedTradeSchema>;

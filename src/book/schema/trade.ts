@@ -1,5 +1,4 @@
 /** The schema of a trade. */
-import type * as z from "zod";
 import type { BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
@@ -26,6 +25,7 @@ import {
   word,
   rate,
   wholeNumberFrom,
+  type Output,
 } from "./values.ts";
 
 const call = choose('{ "date", "price", "trigger" } or { "from", "to", "price", "trigger" }', {
@@ -76,7 +76,7 @@ export const convertibleTradeSchema = object({
 });
 
 /** A convertible bond after validation by its schema, before its dates become years. */
-export type ConvertibleTradeSpec = z.infer<typeof convertibleTradeSchema>;
+export type ConvertibleTradeSpec = Output<typeof convertibleTradeSchema>;
 
 /** The schema that validates a forward, whose strike may have either sign. */
 export const forwardTradeSchema = object({
@@ -89,7 +89,7 @@ export const forwardTradeSchema = object({
 });
 
 /** A forward after validation by its schema, before its expiry becomes years. */
-export type ForwardTradeSpec = z.infer<typeof forwardTradeSchema>;
+export type ForwardTradeSpec = Output<typeof forwardTradeSchema>;
 
 /** A payoff after validation by its schema. */
 export type PayoffSpec =
@@ -243,7 +243,7 @@ const averageSchema = object({
  * The average of the spot in the payoff of an Asian option, after validation by its schema. `past` has the number and
  * the mean of known fixings.
  */
-export type AverageSpec = z.infer<typeof averageSchema>;
+export type AverageSpec = Output<typeof averageSchema>;
 
 const lookbackSchema = object({
   strike: word(["fixed", "floating"]),
@@ -252,7 +252,7 @@ const lookbackSchema = object({
   monitoring: monitoringSchema,
 });
 /** The terms of a lookback option after validation by their schema. `extremum` is the extreme spot before `asOf`. */
-export type LookbackSpec = z.infer<typeof lookbackSchema>;
+export type LookbackSpec = Output<typeof lookbackSchema>;
 
 const swingSchema = object({
   dates: dateList,
@@ -263,7 +263,7 @@ const swingSchema = object({
  * The terms of a swing option after validation by their schema: its exercise dates, and the minimum and maximum number
  * of exercises.
  */
-export type SwingSpec = z.infer<typeof swingSchema>;
+export type SwingSpec = Output<typeof swingSchema>;
 
 const barrierSchema = object({
   underlying: name.optional(),
@@ -277,7 +277,7 @@ const barrierSchema = object({
   to: time.optional(),
 });
 /** A barrier after validation by its schema, before its dates become years. */
-export type BarrierSpec = z.infer<typeof barrierSchema>;
+export type BarrierSpec = Output<typeof barrierSchema>;
 
 const conversionTerms = {
   currency: name,

@@ -2,32 +2,37 @@
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import type { Tags } from "../types.ts";
-import { pathOf, quickly, REFUSED } from "../paths.ts";
+import { pathOf } from "../paths.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
+import {
+  type Context,
+  converting,
+  type Inside,
+  type Input,
+  listing,
+  ObjectSchema,
+  type Output,
+  REFUSED,
+  type Schema,
+  type Shape,
+  ZodBacked,
+} from "./schema.ts";
 
-/** A schema that validates a value of type I and converts it to a T, or reports an error. */
-export type Schema<T, I = T> = z.ZodType<T, I>;
+export type { Input, Output, Schema } from "./schema.ts";
 
 /** A JSON Schema for a value, as far as zod cannot generate it. */
 type Json = z.core.JSONSchema.JSONSchema;
-
-/**
- * The alternative forms of a value, for the generation of JSON Schema. The key is the schema that chooses between the
- * forms.
- */
-export const formsOf = new WeakMap<object, readonly z.ZodType[]>();
-/**
- * The common schema of all values of a record, for the generation of JSON Schema. The key is the schema of the record.
- */
-export const valuesOf = new WeakMap<object, z.ZodType>();
 
 function expected(what: string): { error: (issue: { input?: unknown }) => string } {
   return { error: (issue) => `expected ${what}, got ${show(issue.input)}` };
 }
 
-/** The schema of values that pass a test. They are not converted. */
-function checked<T>(what: string, json: Json, test: (value: unknown) => boolean): Schema<T> {
-  return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
+/** Returns the schema of values that pass a test. They are not converted. */
+export function checked<T>(what: string, json: Json, test: (value: unknown) => boolean): Schema<T> {
+  return new ZodBacked<z.ZodType<T, T>>(
+    (value) => (test(value) ? (value as T) : REFUSED),
+    () => z.custom<T>(test, expected(what)).meta({ description: what, ...json }),
+  );
 }
 
 /** Returns the schema of finite numbers within bounds. `what` describes them in error messages. */
@@ -150,19 +155,27 @@ export function word<const W extends string>(words: readonly W[], { or, remedies
     const key = text.trim().toLowerCase();
     return Object.hasOwn(remedies, key) ? `; ${remedies[key]}` : suggestWord(text, words);
   };
-  return z
-    .custom<W>((value) => words.includes(value as W), {
-      error: ({ input }) => `expected ${what}, got ${show(input)}${typeof input === "string" ? remedyOf(input) : ""}`,
-    })
-    .meta({ enum: [...words] });
+  const isKnown = (value: unknown): boolean => words.includes(value as W);
+  return new ZodBacked<z.ZodType<W, W>>(
+    (value) => (isKnown(value) ? (value as W) : REFUSED),
+    () =>
+      z
+        .custom<W>(isKnown, {
+          error: ({ input }) =>
+            `expected ${what}, got ${show(input)}${typeof input === "string" ? remedyOf(input) : ""}`,
+        })
+        .meta({ enum: [...words] }),
+  );
 }
 
-/** The schema of values that are validated and converted by a function. */
-function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx) => T): Schema<T, I> {
-  return z
-    .unknown()
-    .transform((value, context) => make(value, context))
-    .meta(json) as Schema<T, I>;
+/** Returns the schema of values that are validated and converted by a function. */
+function made<T, I>(json: Json, make: (value: unknown, context: Context) => T, inside: Inside = {}): Schema<T, I> {
+  const zod = (): z.ZodType =>
+    z
+      .unknown()
+      .transform((value, context) => make(value, context))
+      .meta(json);
+  return new ZodBacked<z.ZodType<T, I>>(converting(make), () => zod() as z.ZodType<T, I>, inside);
 }
 
 /** The JSON Schema of a date or instant. It does not check the calendar, which the parser does. */
@@ -205,13 +218,11 @@ export const time = made<TimeSpec, string | number>(TIME, (value, context): Time
  * Returns the schema of an object with exactly the given fields. The error message for any other field names the
  * nearest known field.
  */
-export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> {
-  const known = Object.keys(shape);
-  return z.strictObject(shape, {
-    error: (issue) => {
-      if (issue.code !== "unrecognized_keys") return `expected an object, got ${show(issue.input)}`;
-      return `unknown field${didYouMean(issue.keys[0], known) || `; known are ${known.join(", ")}`}`;
-    },
+export function object<S extends Shape>(shape: S): ObjectSchema<S> {
+  return new ObjectSchema(shape, (issue) => {
+    if (issue.code !== "unrecognized_keys") return `expected an object, got ${show(issue.input)}`;
+    const known = Object.keys(shape);
+    return `unknown field${didYouMean(issue.keys[0], known) || `; known are ${known.join(", ")}`}`;
   });
 }
 
@@ -227,15 +238,25 @@ export function named<const K extends string, T extends object, I>(
 
 /** Returns the schema of a list with at least `min` items. `what` describes the list in error messages. */
 export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[], readonly I[]> {
-  return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
+  return new ZodBacked<z.ZodType<T[], readonly I[]>>(listing(item, min), () =>
+    z.array(item.zod, expected(what)).min(min, expected(what)).meta({ description: what }),
+  );
 }
 
 /** Returns the schema of a list with one item for each of `items`. `what` describes the list in error messages. */
-export function tuple<const T extends readonly [z.ZodType, ...z.ZodType[]]>(
+export function tuple<const T extends readonly [ZodBacked<z.ZodType>, ...ZodBacked<z.ZodType>[]]>(
   items: T,
   what: string,
-): Schema<{ readonly [K in keyof T]: z.output<T[K]> }, { readonly [K in keyof T]: z.input<T[K]> }> {
-  return z.tuple(items, expected(what)).readonly() as never;
+): Schema<{ readonly [K in keyof T]: Output<T[K]> }, { readonly [K in keyof T]: Input<T[K]> }> {
+  const read = (value: unknown): unknown => {
+    if (!Array.isArray(value) || value.length !== items.length) return REFUSED;
+    const accepted = items.map((item, i) => item.read(value[i]));
+    return accepted.includes(REFUSED) ? REFUSED : Object.freeze(accepted);
+  };
+  return new ZodBacked(read as never, () => {
+    const [first, ...others] = items.map(({ zod }) => zod);
+    return z.tuple([first, ...others], expected(what)).readonly() as never;
+  });
 }
 
 /**
@@ -247,7 +268,7 @@ export function mapOf<T, I>(
   what: string,
 ): Schema<ReadonlyMap<string, T>, { readonly [name: string]: I }> {
   const json: Json = { description: what, type: "object" };
-  const schema = made<ReadonlyMap<string, T>, { readonly [name: string]: I }>(json, (value, context) => {
+  const make = (value: unknown, context: Context): ReadonlyMap<string, T> => {
     if (!isPlainObject(value)) {
       context.addIssue({ code: "custom", message: `expected ${what}, got ${show(value)}` });
       return z.NEVER;
@@ -255,9 +276,8 @@ export function mapOf<T, I>(
     const entries = new Map<string, T>();
     for (const [key, entry] of Object.entries(value)) entries.set(key, inner(item, entry, context, key));
     return entries;
-  });
-  valuesOf.set(schema, item);
-  return schema;
+  };
+  return made(json, make, { values: item });
 }
 
 const isTag = (value: unknown): value is string | number =>
@@ -286,7 +306,7 @@ interface Forms<T> {
 /** The union of the schemas in `F`. */
 type SchemasOf<F> = Extract<
   F[Exclude<keyof F, "marked">] | (F extends { readonly marked: infer M } ? M[keyof M] : never),
-  z.ZodType
+  ZodBacked<z.ZodType>
 >;
 
 /**
@@ -298,10 +318,10 @@ export function choose<const F extends Forms<unknown>>(
   forms: F,
   /** Returns a suggestion for a value that has none of these forms. */
   remedyOf: (value: unknown) => string = () => "",
-): Schema<z.output<SchemasOf<F>>, z.input<SchemasOf<F>>> {
+): Schema<Output<SchemasOf<F>>, Input<SchemasOf<F>>> {
   const { marked = {}, ...plain }: Forms<unknown> = forms;
-  type T = z.output<SchemasOf<F>>;
-  const chosen = made<T, z.input<SchemasOf<F>>>({ description: what }, (value, context): T => {
+  type T = Output<SchemasOf<F>>;
+  const make = (value: unknown, context: Context): T => {
     const schema = formOf(value, forms);
     if (schema === undefined) {
       const got = `${show(value)}${suggestForm(value, forms)}${remedyOf(value)}`;
@@ -309,9 +329,10 @@ export function choose<const F extends Forms<unknown>>(
       return z.NEVER;
     }
     return inner(schema, value, context) as T;
+  };
+  return made({ description: what }, make, {
+    forms: [...new Set([...Object.values(plain), ...Object.values(marked)])],
   });
-  formsOf.set(chosen, [...new Set([...Object.values(plain), ...Object.values(marked)])]);
-  return chosen;
 }
 
 function formOf<T>(
@@ -338,15 +359,10 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /** Validates a value inside a larger one by its schema. Problems are added to those of the larger value. */
-function inner<T>(
-  schema: Schema<T, unknown>,
-  value: unknown,
-  context: z.RefinementCtx,
-  ...prefix: readonly PropertyKey[]
-): T {
-  const accepted = quickly(schema, value);
+function inner<T>(schema: Schema<T, unknown>, value: unknown, context: Context, ...prefix: readonly PropertyKey[]): T {
+  const accepted = schema.read(value);
   if (accepted !== REFUSED) return accepted;
-  const result = schema.safeParse(value);
+  const result = schema.zod.safeParse(value);
   if (result.success) return result.data;
   for (const issue of result.error.issues)
     context.addIssue({ code: "custom", message: issue.message, path: [...prefix, ...pathOf(issue)] });
