@@ -38,6 +38,7 @@ export function scenarioMarket(market: Market | ResolvedMarket): ScenarioMarket 
         case "dividend":
           return spots;
         case "volatility":
+        case "skew":
           return [...underlyings.keys()];
         case "rate":
         case "rateVolatility":
@@ -72,6 +73,7 @@ export function checkFactor({ kind, of }: ScenarioFactor, market: ScenarioMarket
 const THINGS: Readonly<Record<FactorKind, string>> = {
   spot: "a spot",
   volatility: "a volatility",
+  skew: "a volatility",
   rate: "rates",
   dividend: "dividends",
   fx: "an exchange rate",

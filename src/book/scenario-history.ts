@@ -131,6 +131,7 @@ const RANGES: Readonly<Record<FactorKind, readonly [number, number]>> = {
   spot: [0, Infinity],
   fx: [0, Infinity],
   volatility: [0, 10],
+  skew: [-10, 10],
   rateVolatility: [0, 1],
   credit: [0, 1],
   rate: [-1, 1],

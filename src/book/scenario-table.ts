@@ -3,7 +3,16 @@ import { BookError } from "../base/errors.ts";
 import { quote } from "./names.ts";
 
 /** The kinds of factors that scenarios move. */
-export const FACTOR_KINDS = ["spot", "volatility", "rate", "dividend", "fx", "credit", "rateVolatility"] as const;
+export const FACTOR_KINDS = [
+  "spot",
+  "volatility",
+  "skew",
+  "rate",
+  "dividend",
+  "fx",
+  "credit",
+  "rateVolatility",
+] as const;
 /** The kind of a factor: its moves are relative for spots and exchange rates, absolute for all others. */
 export type FactorKind = (typeof FACTOR_KINDS)[number];
 
@@ -14,7 +23,7 @@ export const isRelative = (kind: FactorKind): boolean => kind === "spot" || kind
 export const EVERY = "*";
 
 /** The kinds whose moves may differ by maturity. */
-export const BY_MATURITY: readonly FactorKind[] = ["rate"];
+export const BY_MATURITY: readonly FactorKind[] = ["rate", "volatility"];
 
 /**
  * A factor of the market: its kind, and the name of the underlying, currency, pair or issuer, or `*`. Trades on the

@@ -32,6 +32,7 @@ export {
   type GaussianFactors,
   type Sabr,
   sigmasOf,
+  movedByExpiry,
   shiftedSigma,
   shiftedVolatility,
   type StochasticVolatility,

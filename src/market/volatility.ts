@@ -231,6 +231,22 @@ export function shiftedSigma(sigma: PiecewiseConstant, shift: number): Piecewise
   return { times, values: values.map((value) => Math.max(value, 0)) };
 }
 
+/**
+ * Returns σ(t) after the implied volatility for each time T has moved by `by(T)`: at the given times and at those of σ,
+ * between which total variance is linear. After the last of them σ moves as the implied volatility does there.
+ * @throws SpecError total variance decreasing
+ */
+export function movedByExpiry(
+  sigma: PiecewiseConstant,
+  given: readonly number[],
+  by: (time: number) => number,
+): PiecewiseConstant {
+  const times = [...new Set([...sigma.times, ...given])].sort((a, b) => a - b);
+  const nodes = times.map((time) => ({ time, volatility: Math.max(impliedVolatility(sigma, time) + by(time), 0) }));
+  const moved = termStructure(nodes) as Extract<Volatility, { readonly kind: "deterministic" }>;
+  return { times, values: [...moved.sigma.values, Math.max(sigma.values.at(-1)! + by(times.at(-1)!), 0)] };
+}
+
 /** Returns the volatility after a parallel move by `shift`, which leaves it ≥ 0 everywhere. */
 export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
   switch (volatility.kind) {

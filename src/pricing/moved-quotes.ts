@@ -6,6 +6,7 @@ import {
   type ParsedTrade,
   type PricedTrade,
   type Scenarios,
+  type ScenarioTable,
   type SpotMove,
   type Trade,
   type TradeResult,
@@ -59,6 +60,11 @@ export async function underMovedQuotes(
   });
   return results;
 }
+
+/** Tells whether the scenarios of a table move quotes on which some trades depend. */
+export const movesQuotes = (batch: readonly ParsedTrade[], { factors }: ScenarioTable): boolean =>
+  factors.some(({ kind, at }) => kind === "skew" || (kind === "volatility" && at !== undefined)) &&
+  batch.some((parsed) => parsed.ok && underlyingsOfTrade(parsed.trade).some(hasQuotes));
 
 /** Tells whether a trade has a settlement of its own. */
 const isSettled = (parsed: ParsedTrade): boolean =>

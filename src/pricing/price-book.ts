@@ -11,7 +11,7 @@ import {
 import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
-import { underMovedQuotes } from "./moved-quotes.ts";
+import { movesQuotes, underMovedQuotes } from "./moved-quotes.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
 import type { PriceScenarios } from "./scenario-values.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/pricing-pool.ts";
@@ -180,7 +180,9 @@ export async function* priceTrades(
     const named = await underScenarios(batch, results, firstIndex, context, (job, priceHere) => {
       const own = { ...settings, scenarios: undefined };
       const here = () => backend.run((engine) => priceHere({ ...job, setting: { ...own, engine, signal } }));
-      const shared = pool?.priceScenarios({ ...own, ...job, named: job, precision }, signal);
+      const shared = movesQuotes(batch, job.table)
+        ? undefined
+        : pool?.priceScenarios({ ...own, ...job, named: job, precision }, signal);
       return shared === undefined ? here() : shared.then((cube) => cube ?? here());
     });
     return inReportingCurrency(batch, named, context);

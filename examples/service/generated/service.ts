@@ -1770,6 +1770,12 @@ export interface components {
             };
             /** @description absolute moves by name */
             volatility?: {
+              [key: string]: number | {
+                [key: string]: number;
+              };
+            };
+            /** @description absolute moves by name */
+            skew?: {
               [key: string]: number;
             };
             /** @description absolute moves by name */
@@ -3101,6 +3107,12 @@ export interface components {
             };
             /** @description absolute moves by name */
             volatility?: {
+              [key: string]: number | {
+                [key: string]: number;
+              };
+            };
+            /** @description absolute moves by name */
+            skew?: {
               [key: string]: number;
             };
             /** @description absolute moves by name */
@@ -4430,6 +4442,12 @@ export interface components {
             };
             /** @description absolute moves by name */
             volatility?: {
+              [key: string]: number | {
+                [key: string]: number;
+              };
+            };
+            /** @description absolute moves by name */
+            skew?: {
               [key: string]: number;
             };
             /** @description absolute moves by name */

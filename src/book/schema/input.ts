@@ -278,8 +278,10 @@ export interface NamedScenarioInput {
   readonly moves: {
     /** The moves of spots by underlying. */
     readonly spot?: MovesInput<SpotMoveInput> | undefined;
-    /** The absolute moves of volatilities by underlying. */
-    readonly volatility?: MovesInput | undefined;
+    /** The absolute moves of volatilities by underlying, parallel or by expiry. */
+    readonly volatility?: MovesInput<MoveByMaturityInput> | undefined;
+    /** The moves of quoted volatilities by underlying, per unit of the log-moneyness ln(K/F). */
+    readonly skew?: MovesInput | undefined;
     /** The absolute moves of interest rates by currency, parallel or by maturity. */
     readonly rate?: MovesInput<MoveByMaturityInput> | undefined;
     /** The absolute moves of dividend yields by underlying. */

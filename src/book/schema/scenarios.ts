@@ -25,7 +25,8 @@ const movesByMaturity = mapOf(
 
 const moves = object({
   spot: mapOf(spotMove, "moves of spots by underlying").optional(),
-  volatility: absoluteMoves.optional(),
+  volatility: movesByMaturity.optional(),
+  skew: absoluteMoves.optional(),
   rate: movesByMaturity.optional(),
   dividend: absoluteMoves.optional(),
   fx: mapOf(spotMove, "moves of exchange rates by currency pair").optional(),

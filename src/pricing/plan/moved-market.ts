@@ -1,10 +1,12 @@
 /** The market of one scenario: what its date and its moves make of the parts that trades depend on. */
 import { BookError } from "../../base/errors.ts";
-import type { FactorKind, ScriptedTrade, Settlement, Trade } from "../../book/index.ts";
+import { runBlocking } from "../../base/event-loop.ts";
+import { type FactorKind, quotedSmile, type ScriptedTrade, type Settlement, type Trade } from "../../book/index.ts";
 import {
   combined,
   type ForwardCurve,
   integrate,
+  movedByExpiry,
   type PairPower,
   pairRates,
   type PiecewiseConstant,
@@ -19,7 +21,7 @@ import {
 } from "../../market/index.ts";
 import { rollSettlement } from "../settlement-moves.ts";
 import { type Asset, rollForward } from "../terms.ts";
-import { forwardMove, isStill, type MaturityMove } from "./moves-by-maturity.ts";
+import { forwardMove, isStill, type MaturityMove, moveAt } from "./moves-by-maturity.ts";
 
 /** The moves of the factors of a market. */
 export interface MarketMoves {
@@ -86,13 +88,39 @@ export class MovedMarket {
     }));
   }
 
-  /** Returns a volatility of an underlying. */
-  volatility(name: string, today: Volatility): Volatility {
-    const by = this.by("volatility", name);
-    if (by === 0 && this.years === 0) return today;
+  /**
+   * Returns a volatility of an underlying, given the underlying where it is its own. @throws BookError for a move by
+   * expiry or of the skew that this volatility does not have; SpecError for calendar arbitrage
+   */
+  volatility(name: string, today: Volatility, underlying?: Underlying): Volatility {
+    const { years } = this;
+    const by = this.#moves.by("volatility", name);
+    const byExpiry = this.#moves.byMaturity("volatility", name);
+    const skew = this.#moves.by("skew", name);
+    if (by === 0 && byExpiry.length === 0 && skew === 0 && years === 0) return today;
     return this.once(`volatility ${name}`, today, () => {
-      const then = this.years === 0 ? today : rollVolatility(today, this.years);
-      return by === 0 ? then : shiftedVolatility(then, by);
+      const roll = (one: Volatility): Volatility => (years === 0 ? one : rollVolatility(one, years));
+      if (byExpiry.length === 0 && skew === 0) return by === 0 ? roll(today) : shiftedVolatility(roll(today), by);
+      if (today.kind === "deterministic" && skew === 0)
+        return { kind: "deterministic", sigma: this.#sigma(name, today.sigma) };
+      const smile = underlying && quotedSmile(underlying);
+      if (underlying === undefined || smile === undefined)
+        throw new BookError(
+          "",
+          skew === 0
+            ? `volatility.${name} moves by expiry: expected a number, a term structure or quotes, or a parallel move`
+            : `skew.${name} moves: expected an underlying with quotes, whose volatilities move by their strikes`,
+        );
+      const moves = smile.quotes.map(({ time, strike, forward }) => {
+        const ofExpiry = byExpiry.length === 0 ? 0 : moveAt(byExpiry, Math.max(time - years, 0));
+        return by + ofExpiry + skew * Math.log(strike / forward);
+      });
+      const gone = smile.quotes.find(({ implied }, i) => implied + moves[i] <= 0);
+      if (gone !== undefined)
+        throw new BookError("", `the quote of ${name} at ${gone.expiry}, ${gone.strike} moves to 0 or below`);
+      const fitted = runBlocking(() => smile.refit({ carry: underlying, keep: "strike", moves }));
+      if (fitted === undefined) throw new BookError("", `the moved quotes of ${name} have no fit`);
+      return roll(fitted);
     });
   }
 
@@ -129,7 +157,7 @@ export class MovedMarket {
     const isStillPair = both?.domestic === pair?.domestic && both?.foreign === pair?.foreign;
     const ofPair = both && !isStillPair ? pairRates(both, moved.yield) : rates;
     const curve = both === undefined ? this.curve(currency, rates) : ofPair;
-    const sigma = volatility && this.volatility(name, volatility);
+    const sigma = volatility && this.volatility(name, volatility, today);
     if (this.years === 0 && factor === 1 && yields === 0 && curve === rates && sigma === volatility) return today;
     return {
       ...today,
@@ -162,9 +190,14 @@ export class MovedMarket {
     };
   }
 
-  /** The volatility of an exchange rate by the name of its pair among the underlyings. */
+  /** A volatility σ(t) of an underlying, or of an exchange rate by the name of its pair among the underlyings. */
   #sigma(name: string, today: PiecewiseConstant): PiecewiseConstant {
-    return shiftedSigma(rollCurve(today, this.years), this.by("volatility", name));
+    const then = rollCurve(today, this.years);
+    const by = this.#moves.by("volatility", name);
+    const byExpiry = this.#moves.byMaturity("volatility", name);
+    if (byExpiry.length === 0) return shiftedSigma(then, by);
+    const times = byExpiry.map(({ at }) => at);
+    return movedByExpiry(then, times, (time) => by + moveAt(byExpiry, time));
   }
 
   /** Returns an underlying of a trade with its volatility, which may be the trade's own. */

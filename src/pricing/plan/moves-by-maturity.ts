@@ -1,4 +1,4 @@
-/** Moves of curves that differ by maturity. */
+/** Moves of curves and volatilities that differ by maturity. */
 import { constant, type PiecewiseConstant } from "../../market/index.ts";
 
 /** The move at a maturity, in years from the scenario's date. */
@@ -19,6 +19,14 @@ export function forwardMove(parallel: number, moves: readonly MaturityMove[]): P
     return parallel + (at * by - before.at * before.by) / (at - before.at);
   });
   return { times: moves.map(({ at }) => at), values: [...values, parallel + moves.at(-1)!.by] };
+}
+
+/** Returns the move at a time: linear between ascending maturities, at least one, and flat outside. */
+export function moveAt(moves: readonly MaturityMove[], time: number): number {
+  const after = moves.findIndex(({ at }) => time <= at);
+  if (after <= 0) return moves.at(after)!.by;
+  const [from, to] = [moves[after - 1], moves[after]];
+  return from.by + ((to.by - from.by) * (time - from.at)) / (to.at - from.at);
 }
 
 /** Tells whether a move changes nothing. */

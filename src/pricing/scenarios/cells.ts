@@ -23,7 +23,7 @@ export interface Cells {
   readonly bySpots: readonly (readonly number[])[];
   /** The cells in groups of equal date, in years from today. */
   readonly byDate: readonly { readonly years: number; readonly cells: readonly number[] }[];
-  /** Tells whether each scenario moves all maturities of a factor by the same. */
+  /** Tells whether each scenario moves all maturities and strikes of a factor by the same. */
   readonly isParallel: boolean;
 }
 
@@ -208,7 +208,8 @@ export class FactorMoves {
       else date.push(cell);
     });
     const byDate = Array.from(dates, ([date, cells]) => ({ years: date, cells }));
-    const isParallel = byMaturity.length === 0;
+    const hasSkew = factors.some((factor) => factor.kind === "skew" && isMoved(this.column(factor)));
+    const isParallel = byMaturity.length === 0 && !hasSkew;
     return { cellOf, scenarios, bySpots: [...groups.values()], byDate, isParallel };
   }
 }

@@ -1,4 +1,5 @@
 /** Prices trades under named scenarios: each trade once for each cell of the factors on which it depends. */
+import { BookError, SpecError } from "../../base/errors.ts";
 import { EventLoopYielder } from "../../base/event-loop.ts";
 import type { AnyTrade, ParsedTrade, ScenarioTable } from "../../book/index.ts";
 import { kindOf } from "../kinds.ts";
@@ -53,7 +54,14 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     const isShared = wanted.length > 1;
     const scenarios = wanted.map((cell) => cells.scenarios[cell]);
     const values = cube.valuesOf(place, wanted);
-    const moved = kind.inMarket(trade, moves.market(scenarios[0], isShared));
+    let moved: AnyTrade | undefined;
+    try {
+      moved = kind.inMarket(trade, moves.market(scenarios[0], isShared));
+    } catch (error) {
+      if (!(error instanceof BookError || error instanceof SpecError)) throw error;
+      values.warn(error.message);
+      return;
+    }
     const spots = isShared ? moves.spots(factors, scenarios) : undefined;
     if (moved === undefined) values.set(new Float64Array(wanted.length), 0);
     else await queue.add({ parsed: { ok: true, trade: moved, index }, spots, values });
