@@ -1,28 +1,26 @@
 /** Trades that are priced at nodes as cases of one trade, many of them together. */
-import { type AnyTrade, type ParsedTrade, type Trade } from "../../book/index.ts";
+import type { AnyTrade, ParsedTrade, Trade } from "../../book/index.ts";
 import { ScenarioCases } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { boundsOf } from "../guard/option-bounds.ts";
-import { kindOf } from "../kinds.ts";
 import { fdmAtNodes, type TradeAtNodes } from "../methods/fdm/at-nodes.ts";
 import { fdm } from "../methods/fdm/fdm.ts";
+import { integral } from "../methods/integral/integral.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
 import { distanceFromRange, methodFor } from "../plan/kind.ts";
 import { type Batch, roundingError, TimeBudget } from "../plan/method.ts";
 import { termsOf } from "../terms.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { axesOf, SpotGroups } from "./copies.ts";
+import type { CellsOfTrade } from "./cells.ts";
 import type { NodeValues } from "./nodes.ts";
 
 /** A trade that waits to be priced at nodes. */
 export interface NodeTrade {
   /** The trade in the market of the first of its nodes. */
   readonly copy: AnyTrade;
-  readonly today: AnyTrade;
-  readonly index: number;
+  readonly priced: CellsOfTrade;
   readonly found: NodeValues;
-  /** The error that may be left by interpolation, in the currency. */
-  readonly tolerance: number;
 }
 
 /** The most trades that are priced together. */
@@ -34,20 +32,24 @@ type Single = Trade & { readonly kind?: undefined };
 /** Trades that wait to be priced at their nodes, with those whose solutions are read at the same moves of spots. */
 export class NodeQueue {
   readonly #setting: BatchSetting;
-  readonly #left: (one: NodeTrade) => Promise<void>;
   readonly #groups = new SpotGroups<NodeTrade>();
+  /** The trades with values at their nodes. */
+  readonly solved: NodeTrade[] = [];
+  /** The trades that cannot be priced as cases of one: each of their nodes is to be priced by itself. */
+  readonly left: NodeTrade[] = [];
 
-  /** `left` prices a trade that cannot be priced as cases of one: at each node by itself. */
-  constructor(setting: BatchSetting, left: (one: NodeTrade) => Promise<void>) {
+  constructor(setting: BatchSetting) {
     const { methodOf: _, directionsOf: __, ...rest } = setting;
     this.#setting = { ...rest, greeks: "none", buckets: false, sensitivityErrorEstimates: false };
-    this.#left = left;
   }
 
   /** Adds a trade, and prices those that wait with it if they are many. @throws as `price` */
   async add(one: NodeTrade): Promise<void> {
     // With a limit of time each value stands for itself.
-    if (this.#setting.timePerTrade !== undefined || !isSingle(one.copy)) return this.#left(one);
+    if (this.#setting.timePerTrade !== undefined || !isSingle(one.copy)) {
+      this.left.push(one);
+      return;
+    }
     const { spots, count } = one.found.nodes;
     const full = this.#groups.add(one, spots, count, MAX_TRADES);
     for (const group of full) await this.#price(group.items, group.spots, group.count);
@@ -60,7 +62,7 @@ export class NodeQueue {
 
   async #price(...[trades, spots, count]: [readonly NodeTrade[], Parameters<typeof axesOf>[0], number]): Promise<void> {
     const { engine, signal } = this.#setting;
-    const parsed = trades.map(({ copy, index }): ParsedTrade => ({ ok: true, trade: copy, index }));
+    const parsed = trades.map(({ copy, priced }): ParsedTrade => ({ ok: true, trade: copy, index: priced.index }));
     const columns = new TradeColumns(parsed, new ScenarioCases(axesOf(spots, count)));
     const batch: Batch = {
       columns,
@@ -69,26 +71,29 @@ export class NodeQueue {
       budget: new TimeBudget(undefined),
       precision: engine.precision,
     };
-    const [solved, left] = [new Array<Solved>(), new Set<NodeTrade>()];
+    const accepted: Solved[] = [];
     for (const [i, one] of trades.entries())
-      if (isByGrid(batch, i, one)) solved.push(new Solved(i, one, batch));
-      else left.add(one);
-    const unsolved = await engine.withSessions((sessionOf) => sessionOf(fdmAtNodes).price(batch, solved, signal));
-    for (const { one } of unsolved) left.add(one);
-    for (const { one, isOutside } of solved) if (isOutside) left.add(one);
-    for (const one of left) await this.#left(one);
+      if (isByGrid(batch, i, one)) accepted.push(new Solved(i, one, batch));
+      else this.left.push(one);
+    const unsolved = await engine.withSessions((sessionOf) => sessionOf(fdmAtNodes).price(batch, accepted, signal));
+    const left = new Set(unsolved);
+    for (const solved of accepted) (left.has(solved) || solved.isOutside ? this.left : this.solved).push(solved.one);
   }
 }
 
 const isSingle = (trade: AnyTrade): trade is Single => trade.kind === undefined && trade.assets === undefined;
 
-/** Tells whether finite differences in one factor are the method of a trade. */
-function isByGrid(batch: Batch, i: number, { copy, index }: NodeTrade): boolean {
-  const kind = kindOf(copy);
+/**
+ * Tells whether finite differences in one factor are the method of a trade, or it is an American option for which they
+ * stand in: a boundary of exercise serves all spots of one market, but a mesh serves all markets.
+ */
+function isByGrid(batch: Batch, i: number, { copy, priced: { kind, index } }: NodeTrade): boolean {
   batch.columns.indexInRun[i] = index;
   try {
     kind.add(batch, i, copy);
-    return methodFor(kind, batch, i) === fdm;
+    const method = methodFor(kind, batch, i);
+    const standsIn = method === integral && batch.settings.method === "auto";
+    return method === fdm || (standsIn && typeof fdm.accepts(batch, i) === "number");
   } catch {
     return false;
   }
@@ -107,24 +112,18 @@ class Solved implements TradeAtNodes {
     this.#batch = batch;
   }
 
-  get first(): readonly number[] {
-    return this.one.found.nodes.first;
-  }
-
   /** True if a value has been outside of its bounds by more than its estimate. */
   get isOutside(): boolean {
     return this.#isOutside;
   }
 
   assetAt(node: number) {
-    const { today, found } = this.one;
-    return found.nodes.markets[node].asset(today as Single);
+    const { priced, found } = this.one;
+    return found.nodes.market(node).asset(priced.trade as Single);
   }
 
-  furtherNodes(first: readonly Float64Array[]): readonly number[] {
-    const { found, tolerance } = this.one;
-    const chosen = found.choose(first, tolerance);
-    return chosen.filter((node) => !this.first.includes(node));
+  wanted(): readonly number[] {
+    return this.one.found.wanted();
   }
 
   /** Moves values that are outside of their bounds by no more than their estimate to these (`Guard`). */

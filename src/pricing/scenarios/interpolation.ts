@@ -1,6 +1,6 @@
 /** Values of a trade under many joint moves of its market, interpolated from those under a few. */
 
-import type { SpotReading } from "./spot-grid.ts";
+import { SPOT_POINTS, type SpotReading } from "./spot-grid.ts";
 
 /** Values under all scenarios, with estimates of their errors. */
 export interface JointValues {
@@ -16,12 +16,6 @@ export interface JointValues {
  * a value may be 0 by chance.
  */
 const OF_LARGEST = 0.5;
-
-/**
- * The fifth difference of six points, as a part of a jump between the two in the middle: polynomials of degree 3 and 5
- * are both half of it there, so that their difference does not see it.
- */
-const JUMP = [-1, 5, -10, 10, -5, 1].map((weight) => weight / 6);
 
 /** Returns what a level of an input counts in the sum of the levels of a grid. */
 export type LevelCosts = (level: number) => number;
@@ -96,18 +90,26 @@ export class JointInterpolation {
    * between alone. `spots` says which spots make the value of a scenario, and `beside` is what each value may miss
    * besides.
    *
-   * Cost: two multiplications for each scenario, point and node.
+   * Cost: a multiplication for each scenario, point and node, and two for each scenario and node.
    */
   read(values: Float64Array, estimates: Float64Array | number, spots: SpotReading, beside = 0): JointValues {
     const scenarios = this.#scenarios;
+    const nodes = this.nodes.length;
     const made: JointValues = {
       values: new Float64Array(scenarios),
       errors: new Float64Array(scenarios),
       missed: new Float64Array(scenarios),
     };
+    const missedAt = missedOf(values, nodes, spots);
+    // What is nowhere below 0 at nodes is so in between.
+    const isPositive = values.every((value) => value >= 0);
+    const atSpot = new Float64Array(nodes);
     let largest = 0;
     for (let k = 0; k < scenarios; k++) {
-      const size = this.#readOne(k, values, estimates, spots, made);
+      readSpot(k, values, spots, atSpot);
+      const size = this.#readOne(k, atSpot, isPositive, made);
+      made.missed[k] += missedAt(k);
+      made.errors[k] = typeof estimates === "number" ? estimates : this.#errorOf(k, estimates);
       // A value that is missing at a node is so for its scenario alone.
       if (size > largest) largest = size;
     }
@@ -118,44 +120,74 @@ export class JointInterpolation {
     return made;
   }
 
-  /** Makes the value under one scenario, and returns the size of its correction. */
-  #readOne(
-    k: number,
-    values: Float64Array,
-    estimates: Float64Array | number,
-    spots: SpotReading,
-    made: JointValues,
-  ): number {
-    const nodes = this.nodes.length;
-    const { points } = spots;
-    const [own, at] = [k * nodes, spots.first[k] * nodes];
+  /** Makes the value under one scenario from those at nodes, and returns the size of its correction. */
+  #readOne(k: number, atSpot: Float64Array, isPositive: boolean, made: JointValues): number {
+    const nodes = atSpot.length;
     const [weights, correction] = [this.#weights, this.#correction];
-    let [value, corrected, beside, jump, error, least] = [0, 0, 0, 0, 0, Number.POSITIVE_INFINITY];
-    for (let i = 0; i < points; i++) {
-      const from = at + i * nodes;
-      let [sum, change] = [0, 0];
-      for (let node = 0; node < nodes; node++) {
-        const one = values[from + node];
-        sum += weights[own + node] * one;
-        change += correction[own + node] * one;
-        if (one < least) least = one;
-      }
-      const weight = spots.weights[k * points + i];
-      value += weight * sum;
-      corrected += weight * change;
-      beside += spots.missed[k * points + i] * sum;
-      if (points === JUMP.length) jump += JUMP[i] * sum;
+    let value = 0;
+    let corrected = 0;
+    for (let node = 0, own = k * nodes; node < nodes; node++, own++) {
+      const one = atSpot[node];
+      value += weights[own] * one;
+      corrected += correction[own] * one;
     }
-    if (typeof estimates === "number") error = estimates;
-    else for (let node = 0; node < nodes; node++) error += Math.abs(weights[own + node]) * estimates[node];
-    // What is nowhere below 0 at nodes is so in between.
-    const below = least >= 0 ? Math.max(-value, 0) : 0;
+    const below = isPositive ? Math.max(-value, 0) : 0;
     made.values[k] = value + below;
-    made.errors[k] = error;
-    made.missed[k] = Math.abs(corrected) + Math.max(Math.abs(beside), Math.abs(jump)) + below;
+    made.missed[k] = Math.abs(corrected) + below;
     return Math.abs(corrected);
   }
+
+  #errorOf(k: number, estimates: Float64Array): number {
+    const own = k * estimates.length;
+    return estimates.reduce((sum, estimate, node) => sum + Math.abs(this.#weights[own + node]) * estimate, 0);
+  }
 }
+
+/** Reads the values of all nodes at the spot of a scenario. */
+function readSpot(
+  k: number,
+  values: Float64Array,
+  { points, first, weights }: SpotReading,
+  atSpot: Float64Array,
+): void {
+  const nodes = atSpot.length;
+  const from = first[k] * nodes;
+  const weight = weights[k * points];
+  for (let node = 0; node < nodes; node++) atSpot[node] = weight * values[from + node];
+  for (let i = 1; i < points; i++) {
+    const [next, at] = [weights[k * points + i], from + i * nodes];
+    for (let node = 0; node < nodes; node++) atSpot[node] += next * values[at + node];
+  }
+}
+
+/**
+ * Returns the function of a scenario for what reading at its spot may miss, on a grid of spots. The largest differences
+ * of the nodes stand for those of the scenario's value.
+ */
+function missedOf(values: Float64Array, nodes: number, spots: SpotReading): (k: number) => number {
+  const { points, first, missed } = spots;
+  if (points !== SPOT_POINTS) return () => 0;
+  const count = values.length / nodes;
+  const [fourth, fifth] = [new Float64Array(count), new Float64Array(count)];
+  for (let spot = 0; spot + 4 < count; spot++)
+    for (let node = 0; node < nodes; node++) {
+      const at = spot * nodes + node;
+      const one = fourthDifference(values, at, nodes);
+      fourth[spot] = Math.max(fourth[spot], Math.abs(one));
+      // Polynomials of degree 3 and 5 are both half of a jump between the two points in the middle of six, so that
+      // their difference does not see it; the fifth difference is ten times the jump.
+      if (spot + 5 < count)
+        fifth[spot] = Math.max(fifth[spot], Math.abs(fourthDifference(values, at + nodes, nodes) - one) / 6);
+    }
+  // Weights under which cubics vanish are the first times the fourth difference and the last times the next one.
+  return (k) => {
+    const [a, b] = [Math.abs(missed[k * points]), Math.abs(missed[k * points + points - 1])];
+    return Math.max(a * fourth[first[k]] + b * fourth[first[k] + 1], fifth[first[k]]);
+  };
+}
+
+const fourthDifference = (values: Float64Array, at: number, step: number): number =>
+  values[at] - 4 * (values[at + step] + values[at + 3 * step]) + 6 * values[at + 2 * step] + values[at + 4 * step];
 
 /** The nested grids of one input's moves. */
 class Axis {

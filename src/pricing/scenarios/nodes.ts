@@ -27,10 +27,13 @@ const NEARLY = 8;
  */
 const OF_CURVATURE = 0.25;
 
-/** Nodes from which values are interpolated. */
+/** The finest level to which nodes are added where values are missed. */
+const FINEST = 5;
+
+/** The nodes from which values are interpolated. */
 interface Chosen {
   readonly interpolation: JointInterpolation;
-  /** Its nodes by their numbers among all. */
+  /** Its nodes by their numbers among all of the cells. */
   readonly nodes: readonly number[];
 }
 
@@ -38,29 +41,24 @@ interface Chosen {
 export class ScenarioNodes {
   /** The cells whose values are interpolated. */
   readonly cells: readonly number[];
-  readonly markets: readonly MovedMarket[];
   /** The moves of spots at which the markets' solutions are read. */
   readonly spots: SpotMoves;
   /** The number of spots at which a solution is read. */
   readonly count: number;
-  readonly all: Chosen;
-  readonly #inputs: readonly Float64Array[];
-  readonly #level: number;
-  /** The choices by the costs of the inputs' levels. */
+  /** The level with which a trade begins. */
+  readonly level: number;
+  readonly #given: Inputs;
+  /** The choices by their level and the costs of the inputs' levels. */
   readonly #choices = new Map<string, Chosen>();
+  readonly #markets: MovedMarket[] = [];
+  /** The numbers of the markets by the moves of their inputs. */
+  readonly #numbers = new Map<string, number>();
   readonly #reading: SpotReading;
 
-  private constructor(
-    cells: readonly number[],
-    markets: readonly MovedMarket[],
-    spots: SpotMoves,
-    { inputs, level, interpolation }: Inputs,
-  ) {
+  private constructor(cells: readonly number[], spots: SpotMoves, level: number, given: Inputs) {
     this.cells = cells;
-    this.markets = markets;
-    this.all = { interpolation, nodes: [...interpolation.nodes.keys()] };
-    this.#inputs = inputs;
-    this.#level = level;
+    this.level = level;
+    this.#given = given;
     const [[name, moves] = ["", new Float64Array(1)], ...others] = spots;
     const grid = others.length === 0 ? spotGrid(moves) : undefined;
     this.#reading = grid ?? ownSpots(cells.length);
@@ -68,45 +66,60 @@ export class ScenarioNodes {
     this.count = grid?.moves.length ?? cells.length;
   }
 
-  /** The markets in the centre of all, and at the lowest and the highest move of each factor. */
+  /** Returns the market of a node; that of number 0 is in the centre of all. */
+  market(node: number): MovedMarket {
+    return this.#markets[node];
+  }
+
+  /** The nodes in the centre of all, and at the lowest and the highest move of each factor. */
   get first(): readonly number[] {
-    return this.all.interpolation.extremes;
+    const { interpolation, nodes } = this.choiceOf(this.level, this.evenCosts);
+    return interpolation.extremes.map((at) => nodes[at]);
+  }
+
+  /** The costs of levels that are the same for all factors. */
+  get evenCosts(): readonly LevelCosts[] {
+    return this.#given.columns.map(() => EVEN);
   }
 
   /**
-   * Chooses nodes for a trade, given its values at the `first` ones [node][spot]: fewer in a factor in which these
-   * are flat against `tolerance`. Also returns what its values may then miss.
+   * Chooses the costs of levels for a trade, given its values at the `first` nodes [node][spot]: a factor in which these
+   * are flat against `tolerance` takes fewer. Also returns what its values may then miss.
    */
-  choose(first: readonly Float64Array[], tolerance: number): Chosen & { readonly missed: number } {
+  costsFor(
+    first: readonly ArrayLike<number>[],
+    tolerance: number,
+  ): { readonly costs: readonly LevelCosts[]; readonly missed: number } {
     const [centre, ...ends] = first;
-    const curvatures = this.#inputs.map((_, d) => {
+    const curvatures = this.#given.columns.map((_, d) => {
       const [low, high] = ends.slice(2 * d, 2 * d + 2);
-      return centre.reduce((most, value, s) => Math.max(most, Math.abs(0.5 * (low[s] + high[s]) - value)), 0);
+      let most = 0;
+      for (let s = 0; s < centre.length; s++) most = Math.max(most, Math.abs(0.5 * (low[s] + high[s]) - centre[s]));
+      return most;
     });
-    // One input keeps its levels, so that the last one tells an error.
+    // One factor keeps its levels, so that the last one tells an error.
     const most = curvatures.indexOf(Math.max(...curvatures));
-    const costs = curvatures.map((curvature, d) =>
-      this.#level < LEVEL || d === most || curvature > NEARLY * tolerance
-        ? EVEN
-        : curvature > tolerance
-          ? NEARLY_FLAT
-          : FLAT,
-    );
-    const missed = curvatures.reduce(
-      (sum, curvature, d) => (costs[d] === FLAT ? sum + OF_CURVATURE * curvature : sum),
-      0,
-    );
-    return { ...this.#choiceOf(costs), missed };
+    const costs = curvatures.map((curvature, d) => {
+      if (this.level < LEVEL || d === most || curvature > NEARLY * tolerance) return EVEN;
+      return curvature > tolerance ? NEARLY_FLAT : FLAT;
+    });
+    const missed = curvatures.reduce((sum, one, d) => (costs[d] === FLAT ? sum + OF_CURVATURE * one : sum), 0);
+    return { costs, missed };
   }
 
-  #choiceOf(costs: readonly LevelCosts[]): Chosen {
-    if (costs.every((cost) => cost === EVEN)) return this.all;
-    const key = costs.map((cost) => [EVEN, NEARLY_FLAT].indexOf(cost)).join();
+  /** Returns the nodes of a level with some costs, which are made once. */
+  choiceOf(level: number, costs: readonly LevelCosts[]): Chosen {
+    const key = `${level} ${costs.map((cost) => [EVEN, NEARLY_FLAT, FLAT].indexOf(cost)).join()}`;
     let choice = this.#choices.get(key);
     if (choice === undefined) {
-      const interpolation = new JointInterpolation(this.#inputs, this.#level, costs);
-      const all = this.all.interpolation.nodes.map((at) => at.join());
-      const nodes = interpolation.nodes.map((at) => all.indexOf(at.join()));
+      const { columns, marketAt } = this.#given;
+      const interpolation = new JointInterpolation(columns, level, costs);
+      const nodes = interpolation.nodes.map((at) => {
+        const moves = at.join();
+        let number = this.#numbers.get(moves);
+        if (number === undefined) this.#numbers.set(moves, (number = this.#markets.push(marketAt(at)) - 1));
+        return number;
+      });
       this.#choices.set(key, (choice = { interpolation, nodes }));
     }
     return choice;
@@ -133,14 +146,14 @@ export class ScenarioNodes {
     // Most have more inputs than nodes could serve.
     if (inputs.length === 0 || inputs.length > 3) return undefined;
     const level = accuracy >= COARSE ? LEVEL - 1 : LEVEL;
-    const interpolation = new JointInterpolation(inputs, level);
-    if (interpolation.nodes.length * WORTH > bySpots.length) return undefined;
     const moved = others.filter((_, i) => isMoved[i]);
-    const markets = interpolation.nodes.map((at) => {
+    const marketAt = (at: readonly number[]): MovedMarket => {
       const by = new Map(moved.map((factor, i) => [factorKey(factor), at[i]]));
       return new MovedMarket(date, { ...STILL, by: (kind, of) => by.get(factorKey({ kind, of })) ?? 0 });
-    });
-    return new ScenarioNodes(cells, markets, moves.spots(factors, scenarios), { inputs, level, interpolation });
+    };
+    const made = new ScenarioNodes(cells, moves.spots(factors, scenarios), level, { columns: inputs, marketAt });
+    const { nodes } = made.choiceOf(level, made.evenCosts);
+    return nodes.length * WORTH > bySpots.length ? undefined : made;
   }
 
   /**
@@ -152,11 +165,10 @@ export class ScenarioNodes {
   }
 }
 
-/** The moves of factors that nodes are made from. */
+/** The moves of the factors that nodes are made from, under all scenarios, and the market at some of these moves. */
 interface Inputs {
-  readonly inputs: readonly Float64Array[];
-  readonly level: number;
-  readonly interpolation: JointInterpolation;
+  readonly columns: readonly Float64Array[];
+  readonly marketAt: (moves: readonly number[]) => MovedMarket;
 }
 
 /** The nodes of cells, by accuracy. */
@@ -174,41 +186,36 @@ export function nodesOf(...given: Parameters<typeof ScenarioNodes.of>): Scenario
 /** The values of a trade at nodes, which arrive one node after another. */
 export class NodeValues {
   readonly nodes: ScenarioNodes;
-  #chosen: Chosen;
-  /** What values may miss besides; undefined where values at nodes are of schemes of their own. */
-  #missed: number | undefined;
-  /** The values [spot][node]. */
-  #values: Float64Array;
-  #estimates: Float64Array;
+  /** What interpolation may miss, in the currency. */
+  readonly #tolerance: number;
+  #costs: readonly LevelCosts[];
+  #level: number;
+  /** True while only the first nodes are wanted. */
+  #isFirst: boolean;
+  /** True where the values at nodes are of one scheme. */
+  readonly #isShared: boolean;
+  #beside = 0;
+  #made: JointValues | undefined;
+  readonly #asked = new Set<number>();
+  readonly #values = new Map<number, ArrayLike<number>>();
+  readonly #estimates = new Map<number, number>();
   readonly #warnings = new Set<string>();
 
-  constructor(nodes: ScenarioNodes) {
-    this.nodes = nodes;
-    this.#chosen = nodes.all;
-    this.#values = new Float64Array();
-    this.#estimates = new Float64Array();
-  }
-
-  /** Takes the values at all nodes; those that have arrived are forgotten. */
-  takeAll(): void {
-    this.#begin(this.nodes.all, undefined);
-  }
-
   /**
-   * Chooses nodes by the values at the first ones (`ScenarioNodes.choose`), all of one scheme, and returns their
-   * numbers.
+   * Begins without values. Where those at nodes are of one scheme (`isShared`), the values at the first ones choose the
+   * others.
    */
-  choose(first: readonly Float64Array[], tolerance: number): readonly number[] {
-    const { missed, ...chosen } = this.nodes.choose(first, tolerance);
-    this.#begin(chosen, missed);
-    return chosen.nodes;
+  constructor(nodes: ScenarioNodes, tolerance: number, isShared: boolean) {
+    this.nodes = nodes;
+    this.#tolerance = tolerance;
+    this.#isShared = this.#isFirst = isShared;
+    this.#level = nodes.level;
+    this.#costs = nodes.evenCosts;
   }
 
-  #begin(chosen: Chosen, missed: number | undefined): void {
-    this.#chosen = chosen;
-    this.#missed = missed;
-    this.#values = new Float64Array(this.nodes.count * chosen.nodes.length);
-    this.#estimates = new Float64Array(chosen.nodes.length).fill(Number.NaN);
+  /** Returns the values at the same nodes, to be found by schemes of their own. */
+  apart(): NodeValues {
+    return new NodeValues(this.nodes, this.#tolerance, false);
   }
 
   /** Returns what takes the values at a node. */
@@ -220,23 +227,66 @@ export class NodeValues {
     };
   }
 
-  /** Takes the values at a node. */
+  /** Takes the values at a node, which are kept. */
   set(node: number, values: ArrayLike<number>, error: number): void {
-    const nodes = this.#estimates.length;
-    const place = this.#chosen.nodes.indexOf(node);
-    for (let k = 0; k < values.length; k++) this.#values[k * nodes + place] = values[k];
-    this.#estimates[place] = error;
+    this.#values.set(node, values);
+    this.#estimates.set(node, error);
   }
 
   get warnings(): ReadonlySet<string> {
     return this.#warnings;
   }
 
+  /**
+   * Returns the nodes whose values are wanted next, once all before them have arrived: at first those of the level, then
+   * those of finer ones while most cells miss more than the tolerance; none where the values are as good as they get.
+   */
+  wanted(): readonly number[] {
+    const next = this.#next();
+    // One without values is not asked for again.
+    for (const node of next) this.#asked.add(node);
+    return next;
+  }
+
+  #next(): readonly number[] {
+    if (this.#isFirst && this.#asked.size === 0) return this.nodes.first;
+    if (this.#isFirst) {
+      this.#isFirst = false;
+      const first = this.nodes.first.map((node) => this.#values.get(node)!);
+      const { costs, missed } = this.nodes.costsFor(first, this.#tolerance);
+      this.#costs = costs;
+      this.#beside = missed;
+    }
+    const further = this.#further(this.#level);
+    if (further.length > 0 || this.#level === FINEST) return further;
+    const missed = this.read()?.missed.reduce((count, one) => (one <= this.#tolerance ? count : count + 1), 0) ?? 0;
+    const finer = this.#further(this.#level + 1);
+    if (finer.length * WORTH >= missed) return [];
+    this.#level++;
+    this.#made = undefined;
+    return finer;
+  }
+
+  #further(level: number): readonly number[] {
+    return this.nodes.choiceOf(level, this.#costs).nodes.filter((node) => !this.#asked.has(node));
+  }
+
   /** Returns the values of all cells; undefined where one at a node is missing. */
   read(): JointValues | undefined {
-    const largest = this.#estimates.reduce((a, b) => Math.max(a, b), 0);
-    if (this.#estimates.length === 0 || Number.isNaN(largest)) return undefined;
-    const [estimates, missed] = this.#missed === undefined ? [this.#estimates, 0] : [largest, this.#missed];
-    return this.nodes.read(this.#chosen, this.#values, estimates, missed);
+    return (this.#made ??= this.#read());
+  }
+
+  #read(): JointValues | undefined {
+    const chosen = this.nodes.choiceOf(this.#level, this.#costs);
+    const { nodes } = chosen;
+    const estimates = Float64Array.from(nodes, (node) => this.#estimates.get(node) ?? Number.NaN);
+    const largest = estimates.reduce((a, b) => Math.max(a, b), 0);
+    if (Number.isNaN(largest)) return undefined;
+    const values = new Float64Array(this.nodes.count * nodes.length);
+    for (const [place, node] of nodes.entries()) {
+      const own = this.#values.get(node)!;
+      for (let k = 0; k < own.length; k++) values[k * nodes.length + place] = own[k];
+    }
+    return this.nodes.read(chosen, values, this.#isShared ? largest : estimates, this.#beside);
   }
 }

@@ -7,7 +7,7 @@ import type { BatchSetting } from "../plan/batch-setting.ts";
 import { type CellsOfTrade, factorMoves, factorsOf } from "./cells.ts";
 import { CopyQueue } from "./copies.ts";
 import { CubeBuilder, type ScenarioCube } from "./cube.ts";
-import { NodeQueue } from "./at-nodes.ts";
+import { NodeQueue, type NodeTrade } from "./at-nodes.ts";
 import { nodesOf, NodeValues } from "./nodes.ts";
 import { priceOverArrays } from "./over-arrays.ts";
 
@@ -66,25 +66,26 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     if (moved === undefined) values.set(new Float64Array(wanted.length), 0);
     else await queue.add({ parsed: { ok: true, trade: moved, index }, spots, values });
   };
-  const atNodes: (readonly [CellsOfTrade, NodeValues])[] = [];
-  const nodeQueue = new NodeQueue(setting, async ({ today: trade, index, found }) => {
-    found.takeAll();
-    for (const [node, market] of found.nodes.markets.entries()) {
-      const parsed = { ok: true, trade: kindOf(trade).inMarket(trade, market)!, index } as const;
-      await queue.add({ parsed, spots: found.nodes.spots, values: found.at(node) });
+  /** Adds the copies of a trade at the nodes that are wanted next. @returns false where none are */
+  const addNodes = async ({ trade, kind, index }: CellsOfTrade, found: NodeValues): Promise<boolean> => {
+    const { nodes } = found;
+    const wanted = found.wanted();
+    for (const node of wanted) {
+      const copy = { ok: true, trade: kind.inMarket(trade, nodes.market(node))!, index } as const;
+      await queue.add({ parsed: copy, spots: nodes.spots, values: found.at(node) });
     }
-  });
+    return wanted.length > 0;
+  };
+  const nodeQueue = new NodeQueue(setting);
   const addTrade = async (priced: CellsOfTrade): Promise<void> => {
-    const { trade, kind, place, index, cells, factors } = priced;
+    const { trade, kind, place, cells, factors } = priced;
     const isShared = kind.sharesSpots === true && !isSettled(trade);
     const isRead = isShared && !Number.isNaN(today.accuracies[place]);
     const nodes = isRead ? nodesOf(moves, cells, factors, accuracyOf(place)) : undefined;
-    const copy = nodes && kind.inMarket(trade, nodes.markets[0]);
+    const copy = nodes && kind.inMarket(trade, nodes.market(0));
     if (nodes !== undefined && copy !== undefined) {
-      const found = new NodeValues(nodes);
-      atNodes.push([priced, found]);
       const tolerance = accuracyOf(place) * spotOf(trade);
-      await nodeQueue.add({ copy, today: trade, index, found, tolerance });
+      await nodeQueue.add({ copy, priced, found: new NodeValues(nodes, tolerance, true) });
     } else
       for (const group of cells.bySpots)
         for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
@@ -106,8 +107,16 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     if (cells.length === priced.cells.scenarios.length) await addTrade(priced);
     else for (const cell of cells) await addCells(priced, [cell]);
   await nodeQueue.price();
+  const atNodes: Pick<NodeTrade, "priced" | "found">[] = [...nodeQueue.solved];
+  let going = nodeQueue.left.map(({ priced, found }) => ({ priced, found: found.apart() }));
+  while (going.length > 0) {
+    const next: typeof going = [];
+    for (const one of going) (await addNodes(one.priced, one.found)) ? next.push(one) : atNodes.push(one);
+    await queue.price();
+    going = next;
+  }
   await queue.price();
-  for (const [priced, found] of atNodes) {
+  for (const { priced, found } of atNodes) {
     const { place, trade } = priced;
     const made = found.read();
     const tolerance = accuracyOf(place) * spotOf(trade);

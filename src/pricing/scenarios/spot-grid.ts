@@ -1,8 +1,9 @@
 /** A grid of spots at which solutions are read in place of the spots of many scenarios. */
 
-/** The step of the grid, relative to the spot, and the number of points of the polynomial at a spot. */
+/** The step of the grid, relative to the spot. */
 const STEP = 0.003;
-const POINTS = 6;
+/** The number of points of the polynomial at a spot. */
+export const SPOT_POINTS = 6;
 
 /** The numbers of points of grids: few, so that trades on different underlyings are priced together. */
 const COUNTS = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512];
@@ -42,25 +43,25 @@ export function spotGrid(given: Float64Array): SpotGrid | undefined {
   if (low === high || count === undefined || 1.5 * count > new Set(given).size) return undefined;
   const step = (high - low) / (count - 1);
   const first = new Int32Array(given.length);
-  const weights = new Float64Array(given.length * POINTS);
-  const missed = new Float64Array(given.length * POINTS);
+  const weights = new Float64Array(given.length * SPOT_POINTS);
+  const missed = new Float64Array(given.length * SPOT_POINTS);
   given.forEach((move, k) => {
     const place = (move - low) / step;
-    first[k] = Math.min(Math.max(Math.floor(place) - 2, 0), count - POINTS);
-    const all = lagrange(place - first[k], 0, POINTS);
-    const inner = lagrange(place - first[k], 1, POINTS - 1);
+    first[k] = Math.min(Math.max(Math.floor(place) - 2, 0), count - SPOT_POINTS);
+    const all = lagrange(place - first[k], 0, SPOT_POINTS);
+    const inner = lagrange(place - first[k], 1, SPOT_POINTS - 1);
     all.forEach((weight, i) => {
-      weights[k * POINTS + i] = weight;
-      missed[k * POINTS + i] = weight - inner[i];
+      weights[k * SPOT_POINTS + i] = weight;
+      missed[k * SPOT_POINTS + i] = weight - inner[i];
     });
   });
   const moves = Float64Array.from({ length: count }, (_, n) => low + ((high - low) * n) / (count - 1));
-  return { points: POINTS, moves, first, weights, missed };
+  return { points: SPOT_POINTS, moves, first, weights, missed };
 }
 
 /** Returns the weights at `x` of the values at the points from … to − 1 of 0, 1, 2 …, and 0 for the other ones. */
 function lagrange(x: number, from: number, to: number): number[] {
-  return Array.from({ length: POINTS }, (_, i) => {
+  return Array.from({ length: SPOT_POINTS }, (_, i) => {
     if (i < from || i >= to) return 0;
     let weight = 1;
     for (let j = from; j < to; j++) if (j !== i) weight *= (x - j) / (i - j);

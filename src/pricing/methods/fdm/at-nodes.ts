@@ -28,12 +28,13 @@ import { maxNodesOf } from "./slopes.ts";
 export interface TradeAtNodes {
   /** The index of the trade in a batch, in the market of one of its nodes. */
   readonly trade: number;
-  /** The nodes that are solved first, whose errors decide on the resolution of all: the extremes of its markets. */
-  readonly first: readonly number[];
+  /**
+   * Returns the nodes that are wanted next, once the values at all before them have been taken; none where it has all.
+   * The first ones, whose errors decide on the resolution of all, are to be the extremes of its markets.
+   */
+  wanted(): readonly number[];
   /** Returns the underlying and the volatility at a node, whose spot is that of the batch. */
   assetAt(node: number): Asset;
-  /** Returns the other nodes that are wanted, given the values at the first ones and their error estimate. */
-  furtherNodes(first: readonly Float64Array[], error: number): readonly number[];
   /** Takes the values at a node, one for each spot of the batch's scenarios, and their error estimate. */
   take(node: number, values: Float64Array, error: number): void;
 }
@@ -130,7 +131,9 @@ class Going<T extends TradeAtNodes> {
   readonly #device: Device;
   #problem: OneFactorProblem | undefined;
   #rows: SharedRows | undefined;
-  #nodes: readonly number[] = [];
+  /** The nodes that are being solved, and the number of those before them. */
+  #wanted: readonly number[] = [];
+  #taken = 0;
   /** The error estimate of the values, once the resolution is found. */
   #error: number | undefined;
 
@@ -154,17 +157,14 @@ class Going<T extends TradeAtNodes> {
       const most = this.#adaptive.goal.accuracy * Math.max(spots[0], spots[1], spots[spots.length - 1]);
       if (!(estimate <= most) || this.#rows.isDriftDominated) return "left";
       this.#error = estimate;
-      const first = this.at.first.map((_, k) => this.#read(k).values);
-      const further = this.at.furtherNodes(first, estimate);
-      this.#nodes = [...this.at.first, ...further];
-      for (const node of further) this.#rows.add(this.#problemAt(node));
-      if (further.length > 0) return "going";
     }
-    for (const [k, node] of this.#nodes.entries()) {
-      const { values, error } = this.#read(k);
+    for (const node of this.#wanted) {
+      const { values, error } = this.#read(this.#taken++);
       this.at.take(node, values, error);
     }
-    return "done";
+    this.#wanted = this.at.wanted();
+    for (const node of this.#wanted) this.#rows.add(this.#problemAt(node));
+    return this.#wanted.length > 0 ? "going" : "done";
   }
 
   #read(k: number): { readonly values: Float64Array; readonly error: number } {
@@ -179,7 +179,8 @@ class Going<T extends TradeAtNodes> {
     if (subtracted !== undefined || problem.knockIns !== undefined || problem.diffusion.kind !== "deterministic")
       return false;
     this.#problem = problem;
-    const assessed = this.at.first.map((node) => this.#problemAt(node));
+    this.#wanted = this.at.wanted();
+    const assessed = this.#wanted.map((node) => this.#problemAt(node));
     const variances = assessed.map(totalVariance);
     const [least, most] = [Math.min(...variances), Math.max(...variances)];
     const narrow = assessed[variances.indexOf(least)];
