@@ -83,8 +83,8 @@ export class ScenarioNodes {
   }
 
   /**
-   * Chooses the costs of levels for a trade, given its values at the `first` nodes [node][spot]: a factor in which these
-   * are flat against `tolerance` takes fewer. Also returns what its values may then miss.
+   * Chooses the costs of levels for a trade, given its values at the `first` nodes [node][spot]: a factor in which
+   * these are flat against `tolerance` takes fewer. Also returns what its values may then miss.
    */
   costsFor(
     first: readonly ArrayLike<number>[],
@@ -238,8 +238,8 @@ export class NodeValues {
   }
 
   /**
-   * Returns the nodes whose values are wanted next, once all before them have arrived: at first those of the level, then
-   * those of finer ones while most cells miss more than the tolerance; none where the values are as good as they get.
+   * Returns the nodes whose values are wanted next, once all before them have arrived: at first those of the level,
+   * then those of finer ones while most cells miss more than the tolerance; none where values are as good as they get.
    */
   wanted(): readonly number[] {
     const next = this.#next();

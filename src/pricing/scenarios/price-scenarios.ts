@@ -111,7 +111,9 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
   let going = nodeQueue.left.map(({ priced, found }) => ({ priced, found: found.apart() }));
   while (going.length > 0) {
     const next: typeof going = [];
-    for (const one of going) (await addNodes(one.priced, one.found)) ? next.push(one) : atNodes.push(one);
+    for (const one of going)
+      if (await addNodes(one.priced, one.found)) next.push(one);
+      else atNodes.push(one);
     await queue.price();
     going = next;
   }

@@ -111,7 +111,9 @@ test("each value is that of its scenario alone, within both estimates, in any co
 test("to a finer accuracy, with fewer nodes in flat factors, each value is that of its scenario alone", async () => {
   const random = new Random(57);
   // European, American and down-and-out options on one underlying with a dividend, on one mesh each.
-  const trades = Array.from({ length: 15 }, (_, i) => randomTrade(random, (i % 5) * 6 + (i % 3)));
+  const trades = Array.from({ length: 14 }, (_, i) => randomTrade(random, (i % 5) * 6 + (i % 3)));
+  // Early exercise begins within the range of the scenarios, so that nodes have to be added.
+  trades.push({ id: "kink", underlying: "ACME", payoff: "put", strike: 120, expiry: 0.42, exercise: "american" });
   const scenarios = Array.from({ length: 80 }, (_, k) => randomScenario(random, k));
   const accuracy = 2e-5;
   const all = await pricesOf(trades, scenarios, accuracy);
@@ -127,7 +129,7 @@ test("to a finer accuracy, with fewer nodes in flat factors, each value is that 
     });
   }
   expect(covered / count).toBeGreaterThan(0.98);
-  for (const i of [3, 4, 5]) {
+  for (const i of [3, 4, 5, 14]) {
     const [lone] = await pricesOf([trades[i]], scenarios, accuracy);
     expect(lone.scenarioValues).toEqual(all[i].scenarioValues);
   }
