@@ -83,6 +83,7 @@ const MORE = [
   "cluster",
   "service",
   "spreadsheets",
+  "assistants",
 ];
 
 function configuration(api: readonly string[], design: readonly string[], examples: readonly string[]): object {

@@ -141,6 +141,7 @@ function describe(context: CommandContext, called: string | undefined): Command 
   describeScript(program, context);
   describeImport(program, context);
   describeConvert(program, context);
+  describeMcp(program, context);
   describeReport(program, context);
   describeWeb(program, context);
   describeBench(program, context);
@@ -292,6 +293,15 @@ function describeScript(program: Command, { terminal, done }: CommandContext): v
     .action(async (path: string, { format }: { readonly format: "table" | "json" }) => {
       const { checkScriptFile } = await import("./commands/script-check.ts");
       done(await checkScriptFile(path, format, terminal));
+    });
+}
+
+function describeMcp(program: Command, { terminal, signal, engine, done }: CommandContext): void {
+  addDeviceOptions(program.command("mcp"), "f64")
+    .description("serve an assistant on standard input and output, by the Model Context Protocol")
+    .action(async (flags: Flags) => {
+      const { serveAssistant } = await import("./mcp/index.ts");
+      done(await serveAssistant(priceOptions({ ...flags, greeks: "all" }), terminal, signal, engine));
     });
 }
 

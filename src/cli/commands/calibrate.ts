@@ -71,7 +71,7 @@ function doubtsOf({ underlyings, rates }: MarketCalibration): string[] {
 type Plain = Readonly<Record<string, unknown>>;
 
 /** The book with fitted curves and volatilities in place of the quotes that they were fitted to. */
-function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
+export function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
   const { market, ...rest } = book as { readonly market: Plain };
   const written = market as { readonly rates: Plain; readonly underlyings?: Readonly<Record<string, Plain>> };
   const curves = Object.entries(written.rates).map(([currency, rate]) => {
