@@ -393,3 +393,32 @@ describe("CPU device: arguments", () => {
     await device.compile(filled(262_144), { precision: "f32" });
   });
 });
+
+it.each([false, true])("gives items that differ what JavaScript does, a few at a time, brief: %s", async (brief) => {
+  using device = createCpuDevice({ threads: 1 });
+  const sums = kernel({
+    name: "sums",
+    params: { terms: read(i32), out: write(real) },
+    body({ terms, out }, gpu) {
+      const i = gpu.globalId();
+      let sum = 0.0;
+      for (let k = 1; k <= terms[i]; k++) sum = sum + 1 / gpu.real(k + i);
+      out[i] = sum;
+    },
+  });
+  const compiled = await device.compile(sums, { precision: "f64" });
+  // 210 items in all: the first of them by the entry point for a few.
+  for (let items = 1; items <= 20; items++) {
+    const terms = Int32Array.from({ length: items }, (_, i) => ((i + items) * 7) % 23);
+    using termsBuffer = device.createBuffer("i32", items);
+    using out = device.createBuffer("f64", items);
+    device.write(termsBuffer, terms);
+    device.launch(compiled, { terms: termsBuffer, out }, { items, ...(brief ? { microsecondsEach: 1 } : {}) });
+    const expected = Float64Array.from(terms, (count, i) => {
+      let sum = 0;
+      for (let k = 1; k <= count; k++) sum += 1 / (k + i);
+      return sum;
+    });
+    expect(await device.read(out)).toEqual(expected);
+  }
+});

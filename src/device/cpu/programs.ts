@@ -28,6 +28,15 @@ import type { CpuMemory } from "./memory.ts";
  */
 type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
+/** The functions of a module. `masked` executes one chunk from `begin` on, whatever its items do. */
+interface Entries {
+  readonly run: Run;
+  readonly masked?: Run;
+}
+
+/** The number of work items that a program executes by `masked` before it needs `run`, too. */
+const FEW = 64;
+
 /** A compiled WebAssembly kernel in binary form, before V8 loads it. */
 export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" | "chunk" | "scratchBytes"> {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -63,7 +72,9 @@ export class Program {
   /** The measured time in nanoseconds of a work item (or workgroup) on one thread; undefined until it is measured. */
   pace: number | undefined;
   #calls = 0;
-  #run: Run | undefined;
+  #entries: Entries | undefined;
+  /** The items that may still be executed by `masked` alone. */
+  #few = FEW;
 
   constructor({ id, signature, layout, chunk, scratchBytes, options, module }: ProgramParts) {
     this.id = id;
@@ -75,10 +86,18 @@ export class Program {
     this.unit = signature.cooperative ? 1 : chunk;
   }
 
-  /** Returns the program's entry point on this thread. */
-  run(memory: WebAssembly.Memory): Run {
-    this.#run ??= new WebAssembly.Instance(this.module, { env: { memory } }).exports.run as Run;
-    return this.#run;
+  /**
+   * Returns the entry point on this thread for some items of a brief launch. V8 compiles each function at its first
+   * call, which takes longer than the first items, and items that differ need `masked` in any case.
+   */
+  run(memory: WebAssembly.Memory, items: number): Run {
+    this.#entries ??= new WebAssembly.Instance(this.module, { env: { memory } }).exports as Record<keyof Entries, Run>;
+    const { run, masked } = this.#entries;
+    this.#few -= items;
+    if (masked === undefined || this.#few < 0) return run;
+    return (begin, end, args, scratch) => {
+      for (let at = begin; at < end; at += this.unit) masked(at, end, args, scratch);
+    };
   }
 
   /** Updates the measured time with one call. The first call is ignored, because V8 is still compiling. */

@@ -235,7 +235,7 @@ export class Stream {
     if (isWorthSharing(count - begin)) return begin;
     const address = this.#ownScratch(program.scratchBytes);
     new Uint8Array(this.#memory.memory.buffer, address, args.byteLength).set(new Uint8Array(args));
-    const run = program.run(this.#memory.memory);
+    const run = program.run(this.#memory.memory, isBrief ? count - begin : Infinity);
     let at = begin;
     try {
       do {

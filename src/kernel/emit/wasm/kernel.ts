@@ -67,13 +67,11 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   const plan = planKernel(ir, vectors, program?.slotCount ?? 0);
   const analysed = { ir, plan, flow, sharedMemory: options.memory.shared };
   const functions: NamedFunction[] = [];
-  if (program !== null) emitCooperative(functions, analysed, program);
-  else emitIndependent(functions, analysed);
+  const exported =
+    program === null ? emitIndependent(functions, analysed) : emitCooperative(functions, analysed, program);
+  const codes = functions.map((f) => f.code);
   return {
-    bytes: moduleBytes(
-      functions.map((f) => f.code),
-      options.memory,
-    ),
+    bytes: moduleBytes(codes, options.memory, exported),
     arguments: plan.arguments,
     chunk: plan.chunk,
     scratchBytes: plan.scratchBytes,
@@ -83,24 +81,28 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
 
 const EMISSION: EmitterFunctions = { pushUniform, pushContiguousBase, pushVector, emitStatements };
 
-function emitCooperative(functions: NamedFunction[], analysed: AnalysedKernel, program: GroupProgram): void {
+/** The numbers of a module's entry points. `masked`, of a kernel without groups, executes the one chunk from `begin`. */
+type EntryPoints = { readonly run: number; readonly masked?: number };
+
+function emitCooperative(functions: NamedFunction[], analysed: AnalysedKernel, program: GroupProgram): EntryPoints {
   const e = new Emitter("run", functions, analysed, EMISSION);
   loadArguments(e);
   emitGroups(e, program);
+  return { run: functions.findIndex((f) => f.code === e.code) };
 }
 
 /**
  * Emits two functions, so that the second is compiled only if it is needed: chunks in which all items do the same, and
  * one chunk with masks for all other cases.
  */
-function emitIndependent(functions: NamedFunction[], analysed: AnalysedKernel): void {
+function emitIndependent(functions: NamedFunction[], analysed: AnalysedKernel): EntryPoints {
   const together = new Emitter("run", functions, analysed, EMISSION);
   const masked = new Emitter("one chunk under masks", functions, analysed, EMISSION);
-  emitChunks(
-    together,
-    functions.findIndex((f) => f.code === masked.code),
-  );
+  const numberOf = ({ code }: Emitter): number => functions.findIndex((f) => f.code === code);
+  const entries = { run: numberOf(together), masked: numberOf(masked) };
+  emitChunks(together, entries.masked);
   emitMaskedChunk(masked);
+  return entries;
 }
 
 function loadArguments(e: Emitter): void {

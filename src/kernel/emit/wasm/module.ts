@@ -1,4 +1,4 @@
-/** Puts function bodies into a WebAssembly binary that imports its memory and exports its first function as `run`. */
+/** Puts function bodies into a WebAssembly binary that imports its memory and exports some of the functions. */
 import { Bytes, concatBytes } from "./bytes.ts";
 import type { FunctionCode } from "./code.ts";
 import type { ValueType } from "./opcodes.ts";
@@ -12,14 +12,18 @@ export interface MemoryImport {
   readonly maximumPages: number;
 }
 
-/** Returns the bytes of a WebAssembly module with the given functions. */
-export function moduleBytes(functions: readonly FunctionCode[], memory: MemoryImport): Uint8Array<ArrayBuffer> {
+/** Returns the bytes of a WebAssembly module with the given functions. `exported` has their numbers by name. */
+export function moduleBytes(
+  functions: readonly FunctionCode[],
+  memory: MemoryImport,
+  exported: Readonly<Record<string, number>>,
+): Uint8Array<ArrayBuffer> {
   const head = new Bytes();
   for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) head.push(byte);
   section(head, SECTION.type, functions, signature);
   section(head, SECTION.import, [memory], memoryImport);
   section(head, SECTION.function, [...functions.keys()], (content, i) => content.unsigned(i));
-  section(head, SECTION.export, ["run"], runExport);
+  section(head, SECTION.export, Object.entries(exported), functionExport);
   return concatBytes([head.toArray(), ...codeSection(functions)]);
 }
 
@@ -58,10 +62,10 @@ function memoryImport(out: Bytes, memory: MemoryImport): void {
   out.unsigned(memory.maximumPages);
 }
 
-function runExport(out: Bytes, name: string): void {
+function functionExport(out: Bytes, [name, number]: readonly [string, number]): void {
   out.text(name);
   out.push(0x00);
-  out.push(0);
+  out.unsigned(number);
 }
 
 function body(code: FunctionCode): Uint8Array[] {
