@@ -81,7 +81,7 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
 
 const EMISSION: EmitterFunctions = { pushUniform, pushContiguousBase, pushVector, emitStatements };
 
-/** The numbers of a module's entry points. `masked`, of a kernel without groups, executes the one chunk from `begin`. */
+/** The numbers of a module's entry points. `masked`, where there are no groups, executes the one chunk from `begin`. */
 type EntryPoints = { readonly run: number; readonly masked?: number };
 
 function emitCooperative(functions: NamedFunction[], analysed: AnalysedKernel, program: GroupProgram): EntryPoints {
