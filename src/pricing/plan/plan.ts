@@ -79,7 +79,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     this.#forEach((job) => {
       this.#addCases(job, 0, 1, 0);
     });
-    await this.#refine(
+    await this.#refineFamilies(
       this.#jobs.flatMap((job) => job.cases[0]?.slice(0, 1).map((request) => ({ job, request })) ?? []),
       common,
     );
@@ -94,7 +94,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       job.cases.flatMap((requests) => (requests ?? []).map((request) => ({ job, request }))),
     );
     const open = cases.filter(({ request }) => request.estimate === undefined);
-    if (this.#estimator.refinesEach) await this.#refine(open, common);
+    if (this.#estimator.refinesEach) await this.#refineFamilies(open, common);
     const others = this.#estimator.refinesEach ? [] : open.map(({ request }) => request);
     await this.#estimator.estimate([...others, ...this.#jobs.flatMap(({ copies }) => copies)], common);
     const along = this.#jobs.flatMap((job) => job.along.flatMap(({ requests }) => requests));
@@ -122,11 +122,32 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       }
   }
 
+  /**
+   * Refines values (`#refine`). Those of one trade in many markets have one index. Where each is refined by its own
+   * error, some of them come first, and the others begin at the level that half of these have needed.
+   */
+  async #refineFamilies(all: readonly Open<E>[], settings: RequestSettings): Promise<void> {
+    const families = new Map<number, Open<E>[]>();
+    const { indexInRun } = this.#batch.columns;
+    for (const one of this.#estimator.refinesEach ? all : []) {
+      const index = indexInRun[one.job.trade];
+      const family = families.get(index);
+      if (family === undefined) families.set(index, [one]);
+      else family.push(one);
+    }
+    const samples = new Map([...families].map(([index, family]) => [index, samplesOf(family)]));
+    const first = new Set([...samples.values()].flat());
+    await this.#refine(first.size === 0 ? all : [...first], settings);
+    const others = all.filter((one) => first.size > 0 && !first.has(one));
+    for (const { job, request } of others) {
+      const levels = samples.get(indexInRun[job.trade])!.map((one) => one.request.level);
+      request.level = levels.toSorted((a, b) => a - b)[Math.floor(levels.length / 2)];
+    }
+    await this.#refine(others, settings);
+  }
+
   /** Asks again and again on finer levels, until each value is as good as was asked for, or its time is over. */
-  async #refine(
-    all: readonly { readonly job: Job<E>; readonly request: Request<E> }[],
-    settings: RequestSettings,
-  ): Promise<void> {
+  async #refine(all: readonly Open<E>[], settings: RequestSettings): Promise<void> {
     for (let open = all; open.length > 0; open = open.filter(({ job, request }) => this.#isRefined(job, request)))
       await this.#estimator.estimate(
         open.map(({ request }) => request),
@@ -312,6 +333,24 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
   }
 
   [Symbol.dispose](): void {}
+}
+
+/** A request to be refined, and its trade. */
+interface Open<E extends Estimate> {
+  readonly job: Job<E>;
+  readonly request: Request<E>;
+}
+
+/** The values of a trade from which on some of them tell how fine a level the others need, and the number of these. */
+const MIN_FAMILY = 24;
+const SAMPLES = 8;
+
+/** Returns some of the values of a trade, evenly by their spots, whatever their order; all where they are few. */
+function samplesOf<E extends Estimate>(family: readonly Open<E>[]): readonly Open<E>[] {
+  if (family.length < MIN_FAMILY) return family;
+  const spotOf = ({ request }: Open<E>): number => request.spots[0].reduce((sum, spot) => sum + spot, 0);
+  const sorted = family.toSorted((a, b) => spotOf(a) - spotOf(b));
+  return Array.from({ length: SAMPLES }, (_, n) => sorted[Math.round((n * (sorted.length - 1)) / (SAMPLES - 1))]);
 }
 
 const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>

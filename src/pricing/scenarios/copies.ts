@@ -57,6 +57,14 @@ export class SpotGroups<T> {
     return [...full, group];
   }
 
+  /** Returns those of one number of spots that wait, and forgets them, if there is no room for `further` ones. */
+  takeIfFull(count: number, further: number, most: number): readonly SpotGroup<T>[] {
+    const group = this.#waiting.get(count);
+    if (group === undefined || group.items.length + further <= most) return [];
+    this.#waiting.delete(count);
+    return [group];
+  }
+
   /** Returns all that wait, and forgets them. */
   take(): readonly SpotGroup<T>[] {
     const all = [...this.#waiting.values()];
@@ -80,6 +88,14 @@ export class CopyQueue {
     const key = copy.spots === undefined ? 0 : copy.values.count;
     const most = Math.min(MAX_COPIES, Math.ceil(MAX_VALUES / Math.max(key, 1)));
     for (const group of this.#groups.add(copy, copy.spots, key, most)) await this.#price(group);
+  }
+
+  /**
+   * Makes room for copies of a trade that are in markets of their own: they are priced together whatever other trades
+   * wait, because some of them tell how fine the others must be. @throws as `price`
+   */
+  async makeRoom(copies: number): Promise<void> {
+    for (const group of this.#groups.takeIfFull(0, copies, MAX_COPIES)) await this.#price(group);
   }
 
   /** Prices all copies that wait. @throws the signal's reason; the error of a lost device */

@@ -86,9 +86,11 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
     if (nodes !== undefined && copy !== undefined) {
       const tolerance = accuracyOf(place) * spotOf(trade);
       await nodeQueue.add({ copy, priced, found: new NodeValues(nodes, tolerance, true) });
-    } else
-      for (const group of cells.bySpots)
-        for (const some of isShared ? [group] : group.map((cell) => [cell])) await addCells(priced, some);
+      return;
+    }
+    const groups = isShared ? cells.bySpots : [...cells.scenarios.keys()].map((cell) => [cell]);
+    await queue.makeRoom(groups.filter(({ length }) => length === 1).length);
+    for (const group of groups) await addCells(priced, group);
   };
   const overArrays: CellsOfTrade[] = [];
   for (const [place, parsed] of trades.entries()) {
