@@ -38,6 +38,32 @@ export class Fields {
     return this.#element.children.filter((child) => child.name === name).map((child) => new Fields(child));
   }
 
+  /** Whether there is a child of this name. */
+  has(name: string): boolean {
+    return this.maybe(name) !== undefined;
+  }
+
+  /** Checks that all children that are not empty have one of these names, so that no term is overlooked. */
+  onlyKnown(names: readonly string[]): void {
+    const other = this.#element.children.find(
+      ({ name, text, children }) => !names.includes(name) && (text !== "" || children.length > 0),
+    );
+    if (other !== undefined) throw new NotImported(`<${other.name}> of <${this.#element.name}> is not known`);
+  }
+
+  attribute(name: string): string | undefined {
+    return this.#element.attributes.get(name);
+  }
+
+  /** A flag, as Y, Yes, true or 1. */
+  flag(name: string, usual: boolean): boolean {
+    const text = this.optional(name);
+    if (text === undefined) return usual;
+    if (/^(?:y|yes|true|1)$/i.test(text)) return true;
+    if (/^(?:n|no|false|0)$/i.test(text)) return false;
+    throw new NotImported(`<${name}>: expected true or false, got ${text}`);
+  }
+
   /** The names and texts of the children that have a text. */
   texts(): (readonly [name: string, text: string])[] {
     return this.#element.children.flatMap(({ name, text }) => (text === "" ? [] : [[name, text] as const]));

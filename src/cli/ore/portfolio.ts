@@ -1,5 +1,6 @@
 /** Trades of ORE's portfolio (Open Source Risk Engine) as trades of a book, and the reasons for those left out. */
 import { Fields, NotImported } from "./fields.ts";
+import { capFloor, forwardRateAgreement, premiums, swap, swaption } from "./rates.ts";
 import type { XmlElement } from "./xml.ts";
 
 /** A trade as plain data, as a book contains it. */
@@ -23,6 +24,10 @@ const KINDS: ReadonlyMap<string, readonly [element: string, Importer]> = new Map
   ["FxOption", ["FxOptionData", fxOption]],
   ["FxForward", ["FxForwardData", fxForward]],
   ["FxSwap", ["FxSwapData", fxSwap]],
+  ["Swap", ["SwapData", swap]],
+  ["ForwardRateAgreement", ["ForwardRateAgreementData", forwardRateAgreement]],
+  ["CapFloor", ["CapFloorData", capFloor]],
+  ["Swaption", ["SwaptionData", swaption]],
   ["CreditDefaultSwap", ["CreditDefaultSwapData", creditDefaultSwap]],
 ]);
 
@@ -84,10 +89,7 @@ interface OptionTerms {
 function optionTerms(data: Fields, notes: string[]): OptionTerms {
   const option = data.inside("OptionData");
   if (option.maybe("PaymentData") !== undefined) throw new NotImported("PaymentData: a day of payment of its own");
-  for (const premium of option.maybe("Premiums")?.all("Premium") ?? [])
-    notes.push(
-      `the premium of ${premium.text("Amount")} ${premium.text("Currency")} on ${premium.date("PayDate")} is not imported`,
-    );
+  premiums(option, notes);
   const dates = option
     .inside("ExerciseDates")
     .all("ExerciseDate")
