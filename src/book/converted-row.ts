@@ -17,12 +17,17 @@ export function convertedRow(
     scenarioValueRates: named,
   } = reporting;
   const times = (of: number | null, by: number = rate): number | null => (of === null ? null : by * of);
-  const scenarios = result.scenarios?.map((cube, t) =>
-    cube.map((plane, s) => plane.map((line) => line.map((one) => times(one, rates![t][s])))),
-  );
-  const estimates = result.scenarioErrorEstimates?.map((plane, t) =>
-    plane.map((line) => line.map((one) => times(one, Math.max(...rates![t])))),
-  );
+  // A table of results does not have the rates under scenarios.
+  const scenarios =
+    rates &&
+    result.scenarios?.map((cube, t) =>
+      cube.map((plane, s) => plane.map((line) => line.map((one) => times(one, rates[t][s])))),
+    );
+  const estimates =
+    rates &&
+    result.scenarioErrorEstimates?.map((plane, t) =>
+      plane.map((line) => line.map((one) => times(one, Math.max(...rates[t])))),
+    );
   return {
     quantity,
     result: {

@@ -81,10 +81,10 @@ export {
   type ScenarioFactor,
   type ScenarioTable,
 } from "./scenario-table.ts";
-export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
+export { currencyOf, failedResult, labelsOf, namesAndWeights, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./result-types.ts";
 export { MS_PER_YEAR } from "./time.ts";
-export type { TotalledTrade, TradeCounts } from "./totalled.ts";
+export { spotsOf, totalledByLabels, type TotalledTrade, type TradeCounts } from "./totalled.ts";
 export { groupOf, Totals } from "./totals.ts";
 export type * from "./linear-types.ts";
 export type * from "./rates-types.ts";

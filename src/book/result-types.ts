@@ -364,6 +364,8 @@ export interface BookReport {
   readonly scenarios?: Scenarios;
   /** The names of the named scenarios, in the order of their values in results and totals. */
   readonly scenarioNames?: readonly string[];
+  /** The weights of the named scenarios in statistics; absent where all are the same. */
+  readonly scenarioWeights?: readonly number[];
   /** The results, in the order of the book. */
   readonly results: readonly TradeResult[];
 }

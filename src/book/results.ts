@@ -1,5 +1,6 @@
 import { FeynkacError, BookError } from "../base/errors.ts";
-import type { FailedTrade, TradeLabels } from "./result-types.ts";
+import type { BookReport, FailedTrade, TradeLabels } from "./result-types.ts";
+import type { ScenarioTable } from "./scenario-table.ts";
 import type { AnyTrade, ParsedTrade } from "./types.ts";
 
 /** Returns the properties of a trade that its result repeats: underlying, currency, quantity and tags. */
@@ -67,4 +68,13 @@ export function failedResult(
 function pathOf(error: unknown, message: string): string | undefined {
   if (error instanceof BookError && error.path !== "") return error.path;
   return /^(trades\[\d+\]|market\.)[\w.[\]]*(?=:)/.exec(message)?.[0];
+}
+
+/** Returns what results say of named scenarios: their names, and their weights if these differ. */
+export function namesAndWeights(
+  table: ScenarioTable | undefined,
+): Pick<BookReport, "scenarioNames" | "scenarioWeights"> {
+  if (table === undefined) return {};
+  const { names, weights } = table;
+  return { scenarioNames: names, ...(weights === undefined ? {} : { scenarioWeights: [...weights] }) };
 }

@@ -230,7 +230,7 @@ function sensitivitiesTo(
   if (own === undefined) return NONE;
   const { delta, gamma, vega } = own;
   if (delta === null && gamma === null && vega === null) return NONE;
-  return [[name, { delta, gamma, vega, cashDelta: delta === null ? null : delta * spot }]];
+  return [[name, { delta, gamma, vega, cashDelta: delta === null || Number.isNaN(spot) ? null : delta * spot }]];
 }
 
 const NONE: TotalledRow["sensitivities"] = [];

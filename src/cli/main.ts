@@ -6,13 +6,25 @@ import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../output/formats/index.ts";
-import { parseAtLeastTwo, parseNames, parsePort, parsePositive, parseSeconds, parseWholeNumber } from "./arguments.ts";
+import {
+  parseAtLeastTwo,
+  parseColumnMap,
+  parseFraction,
+  parseNames,
+  parsePort,
+  parsePositive,
+  parseSeconds,
+  parseWholeNumber,
+} from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
+import type { ReportOptions } from "./commands/report.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT_STATUS, SIGNAL_STATUS, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import {
   type Flags,
   GROUP_BY_HELP,
+  KEEP_HELP,
+  MAP_HELP,
   OTHER_STATUS,
   priceOptions,
   addAccuracyOptions,
@@ -305,18 +317,24 @@ function describeMcp(program: Command, { terminal, signal, engine, done }: Comma
     });
 }
 
-function describeReport(program: Command, { terminal, done }: CommandContext): void {
+function describeReport(program: Command, { terminal, signal, done }: CommandContext): void {
   program
     .command("report")
     .description(
       "write a report on results: totals, largest risks, charts, and how they were computed, in one HTML file",
     )
-    .argument("<results>", "RESULTS.parquet or RESULTS.json, as price has written them")
-    .option("--book <file>", "the book in JSON that was priced: for quantities, totals and pictures by underlying")
+    .argument("<results>", "RESULTS.json, RESULTS.csv, RESULTS.parquet or a run in parts, as price has written them")
+    .option("--book <file>", "the book that was priced, in any format: for products, expiries and the market")
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .option("--keep <columns>", KEEP_HELP, parseNames)
+    .option("--map <columns>", MAP_HELP, parseColumnMap)
+    .option("--before <results>", "earlier results, to show what has changed since")
+    .option("--group-by <names>", GROUP_BY_HELP, parseNames)
+    .option("--confidence <part>", "of value at risk under named scenarios, such as 99%", parseFraction, 0.99)
     .requiredOption("-o, --output <file>", "REPORT.html; - for standard output")
-    .action(async (path: string, options: { book?: string; output: string }) => {
+    .action(async (path: string, options: ReportOptions) => {
       const { report } = await import("./commands/report.ts");
-      done(await report(path, { book: options.book, output: options.output }, terminal));
+      done(await report(path, options, terminal, signal));
     });
 }
 

@@ -33,15 +33,19 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
     .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)
     .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
     .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
+    .option(
+      "--report <file>",
+      "write a report as well, one HTML file: the distribution, the parts, the worst scenarios",
+    )
     .option("--pnl <file>", "write the profits of each trade under all scenarios, PNL.parquet")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl"> & { readonly method?: MethodName };
+  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl" | "report"> & { readonly method?: MethodName };
   addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
     async (path: string, flags: Given) => {
       const { valueAtRisk } = await import("./commands/var.ts");
       const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
-      const { confidence, horizon, pnl } = flags;
-      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl }, terminal, signal, engine));
+      const { confidence, horizon, pnl, report } = flags;
+      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl, report }, terminal, signal, engine));
     },
   );
 }

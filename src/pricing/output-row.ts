@@ -209,10 +209,6 @@ function asWritten(trade: AnyTrade): string {
 /** Said by every result whose error estimate is above what was asked for; other warnings may say why. */
 const ACCURACY_MISSED = "the accuracy that was asked for is not reached: errorEstimate is larger";
 
-/** The warning about values that are outside of their bounds (`WARNING.scenarioOutside`). */
-export const SCENARIO_OUTSIDE =
-  "values of scenarios that no such payoff can have are left out (null): ask for another accuracy or method";
-
 /** Warnings by their bits. */
 function saidBy(bits: number, accuracy: number | undefined): string[] {
   const messages: readonly (readonly [number, string])[] = [
@@ -245,7 +241,10 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       "the local volatility does not give back the fitted smile to the accuracy: European values differ, see " +
         "errorEstimate",
     ],
-    [WARNING.scenarioOutside, SCENARIO_OUTSIDE],
+    [
+      WARNING.scenarioOutside,
+      "values of scenarios that no such payoff can have are left out (null): ask for another accuracy or method",
+    ],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

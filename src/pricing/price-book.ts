@@ -4,6 +4,7 @@ import {
   type Book,
   type BookContext,
   type BookReport,
+  namesAndWeights,
   type ParsedTrade,
   Totals,
   type TradeResult,
@@ -57,7 +58,7 @@ async function reportOf(book: Book, options: PricingOptions & { readonly device:
     device: { backend, name },
     ...totals.report,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
-    ...(book.scenarioTable === undefined ? {} : { scenarioNames: book.scenarioTable.names }),
+    ...namesAndWeights(book.scenarioTable),
     results,
   };
 }

@@ -31,11 +31,18 @@ export async function merge(
     throw new runs.RunError(`${store.url}: the run is not complete; price with --resume to complete it`);
   const files = await ResultFiles.open(targets, { rows, groupBy }, terminal.stdout);
   try {
-    const { asOf, scenarios, scenarioNames, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
+    const {
+      asOf,
+      scenarios,
+      scenarioNames,
+      scenarioWeights,
+      devices: [device = { backend: "cpu", name: "none" }] = [],
+    } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const { figures, reporting } = manifest.market;
     const { tags } = manifest.book;
-    await files.begin({ asOf, device, scenarios, scenarioNames, sensitivityErrors, tags, figures, reporting });
+    const named = { scenarioNames, scenarioWeights };
+    await files.begin({ asOf, device, scenarios, ...named, sensitivityErrors, tags, figures, reporting });
     const totals = new Totals({ groupBy });
     for await (const part of runs.readChunkResults(store, manifest)) {
       signal.throwIfAborted();

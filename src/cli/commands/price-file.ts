@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Pipeline, TextFormat } from "../../service/pipeline/index.ts";
 import type { BookSource, OpenBook } from "../../service/runs/index.ts";
-import type { ParsedTrade } from "../../book/index.ts";
+import { namesAndWeights, type ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import { marketHeader } from "../../output/formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
@@ -143,7 +143,7 @@ export async function priceLongFile({ file, engine, output, format, ...run }: Lo
       asOf,
       device: engine.device,
       scenarios,
-      scenarioNames: scenarioTable?.names,
+      ...namesAndWeights(scenarioTable),
       sensitivityErrors,
       tags,
       ...marketHeader(book.book.market),

@@ -1,6 +1,6 @@
 import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
-import { Totals } from "../../book/index.ts";
+import { namesAndWeights, Totals } from "../../book/index.ts";
 import {
   type BucketWriter,
   bucketWriter,
@@ -71,7 +71,8 @@ export async function price(
     await using engine = await openEngine(options, async () => (await file?.work) ?? workOfInput(input, options));
     const files = await ResultFiles.open(targets, options, terminal.stdout);
     try {
-      const reporter = options.report === undefined ? undefined : await startReport(options.report, path);
+      const reporter =
+        options.report === undefined ? undefined : await startReport(options.report, path, input, options);
       const buckets = options.buckets === undefined ? undefined : await startBuckets(options.buckets, input);
       return await run({ input, engine, files, options, terminal, signal, reporter, buckets });
     } catch (error) {
@@ -142,23 +143,29 @@ interface Reporter {
 }
 
 /** Starts an HTML report. The code for it is loaded only when it is requested. */
-async function startReport(file: string, path: string): Promise<Reporter> {
+async function startReport(
+  file: string,
+  path: string,
+  { scenarioTable }: OpenInput,
+  { groupBy, scenarios }: PriceOptions,
+): Promise<Reporter> {
   const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }] = await Promise.all([
     import("../../output/report/index.ts"),
     import("./report.ts"),
   ]);
-  const summary = new ReportSummary();
+  const summary = new ReportSummary({ groupBy, named: scenarioTable });
   return {
     add: ({ trade, result }) => summary.add(trade, result),
     write: async ({ input, engine, options, terminal }, seconds) => {
       const { accuracy, method, greeks, market } = options;
-      const names = [path, ...(market === undefined ? [] : [market])];
+      const names = [path, market, scenarios].filter((name) => name !== undefined);
       const html = reportHtml(summary, {
         title: `Report on ${path === "-" ? "standard input" : path}`,
         asOf: input.asOf,
         version: packageVersion(),
         device: engine.device.name,
         scenarios: input.scenarios,
+        market: input.market,
         settings: [
           ["Accuracy aimed at", accuracy === undefined ? "the default of each method" : `${accuracy} of the spot`],
           ["Method asked for", method ?? input.method ?? "auto"],
@@ -188,7 +195,7 @@ async function run(given: Run): Promise<number> {
       asOf,
       device: engine.device,
       scenarios,
-      scenarioNames: scenarioTable?.names,
+      ...namesAndWeights(scenarioTable),
       sensitivityErrors,
       tags,
     };

@@ -1,10 +1,10 @@
 /** `feynkac var`: value at risk and expected shortfall of a book by full revaluation under named scenarios. */
-import type { ParsedTrade, ScenarioTable } from "../../book/index.ts";
+import { type ParsedTrade, type ScenarioTable, spotsOf } from "../../book/index.ts";
 import type { RiskCollector } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { riskText } from "../format/risk.ts";
-import { openInput } from "../input.ts";
+import { type OpenInput, openInput } from "../input.ts";
 import { type PriceOptions, pricingOptionsOf } from "../options.ts";
 import { outputToFile } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
@@ -18,6 +18,8 @@ export interface VarOptions extends PriceOptions {
   readonly horizon?: string | undefined;
   /** The path of a table of scenarios, in the place of those of the book. */
   readonly scenarios?: string | undefined;
+  /** The path of an HTML report. */
+  readonly report?: string | undefined;
   /** The path of a Parquet file for the profits of each trade. */
   readonly pnl?: string | undefined;
 }
@@ -41,8 +43,9 @@ export async function valueAtRisk(
     if (table === undefined)
       throw new CliError("value at risk needs scenarios: --scenarios FILE, or a list of scenarios in the book");
     const { RiskCollector } = await import("../../pricing/index.ts");
-    const collector = new RiskCollector(table);
+    const collector = new RiskCollector(table, { groupBy: ["underlying", ...groupBy] });
     await using engine = await openEngine(options);
+    const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table);
     const context = { ...input, scenarios: undefined, scenarioTable: table };
     const bar = new ProgressBar(terminal.stderr);
     let failed = 0;
@@ -57,13 +60,16 @@ export async function valueAtRisk(
       const trades: AsyncIterable<ParsedTrade> = input.trades;
       const run = { ...pricingOptionsOf(options), greeks: "none", precision: options.precision, signal, onProgress };
       for await (const results of engine.priceTrades(trades, context, run as Parameters<typeof engine.priceTrades>[2]))
-        for (const result of results)
+        for (const result of results) {
+          reporter?.summary.add(undefined, result);
           if (result.status === "ok") collector.add(result);
           else failed++;
+        }
     } finally {
       bar.clear();
     }
-    const risk = { ...collector.risk(confidence, ["underlying", ...groupBy]), failed, horizon };
+    const risk = { ...collector.risk(confidence), failed, horizon };
+    await reporter?.write(engine.device.name, terminal);
     if (options.pnl !== undefined) await writeProfits(options.pnl, collector, table, input.asOf);
     const isJson = options.format === "json" || (options.format === undefined && isJsonName(options.outputs?.[0]));
     const text = isJson ? `${JSON.stringify({ asOf: input.asOf, ...risk }, undefined, 2)}\n` : riskText(risk);
@@ -78,6 +84,38 @@ export async function valueAtRisk(
   } finally {
     input.close();
   }
+}
+
+/** Starts an HTML report. The code for it is loaded only when it is requested. */
+async function startReport(
+  { report, groupBy, confidence, horizon, scenarios, market }: VarOptions,
+  path: string,
+  input: OpenInput,
+  named: ScenarioTable,
+) {
+  const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }, { packageVersion }] = await Promise.all([
+    import("../../output/report/index.ts"),
+    import("./report.ts"),
+    import("../../output/formats/index.ts"),
+  ]);
+  const summary = new ReportSummary({ groupBy, spots: spotsOf(input.market), named });
+  const write = async (device: string, terminal: Terminal): Promise<void> => {
+    const files = [path, market, scenarios].filter((name) => name !== undefined);
+    const html = reportHtml(summary, {
+      title: `Value at risk of ${path === "-" ? "standard input" : path}`,
+      asOf: input.asOf,
+      version: packageVersion(),
+      device,
+      scenarios: undefined,
+      confidence,
+      horizon,
+      market: input.market,
+      settings: [],
+      inputs: await Promise.all(files.map(async (name) => ({ name, sha256: await sha256Of(name) }))),
+    });
+    await writeReport(report!, html, terminal);
+  };
+  return { summary, write };
 }
 
 const isJsonName = (name: string | undefined): boolean => name?.toLowerCase().endsWith(".json") === true;

@@ -13,6 +13,8 @@ export interface OutputHeader {
   readonly scenarios: Scenarios | undefined;
   /** The names of the named scenarios; undefined where there are none. */
   readonly scenarioNames?: readonly string[] | undefined;
+  /** The weights of the named scenarios; undefined where all are the same. */
+  readonly scenarioWeights?: readonly number[] | undefined;
   /**
    * The names of the trades' tags, in the order of their columns. Undefined if they are not known before the trades are
    * read.
@@ -34,12 +36,14 @@ export type OutputTotals = Pick<
 >;
 
 /** Returns what a file says of its results as a whole: their date, their device, and the order of scenario values. */
-export function aboutResults({ asOf, device, scenarios, scenarioNames }: OutputHeader): Partial<OutputHeader> {
+export function aboutResults(start: OutputHeader): Partial<OutputHeader> {
+  const { asOf, device, scenarios, scenarioNames, scenarioWeights } = start;
   return {
     asOf,
     device,
     ...(scenarios === undefined ? {} : { scenarios }),
     ...(scenarioNames === undefined ? {} : { scenarioNames }),
+    ...(scenarioWeights === undefined ? {} : { scenarioWeights }),
   };
 }
 

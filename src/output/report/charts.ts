@@ -11,10 +11,16 @@ export function reportCharts(summary: ReportSummary, scenarios: Scenarios | unde
   return [
     ...currencies.flatMap((currency) => valueByUnderlying([...summary.byUnderlying.values()], currency)),
     ...currencies.flatMap((currency) => vegaByExpiry([...summary.byExpiry.values()], currency)),
-    ...summary.totals.flatMap((total) => scenarioChart(total, scenarios)),
+    // The first is on the first screen.
+    ...allGrids(summary, scenarios).slice(1),
     ...summary.totals.flatMap(volatilityGrids),
     ...errorChart(summary),
   ];
+}
+
+/** The grids of scenarios of all currencies, that of the reporting currency first. */
+export function allGrids({ reporting, totals }: ReportSummary, scenarios: Scenarios | undefined): Chart[] {
+  return (reporting === undefined ? totals : [reporting, ...totals]).flatMap((one) => scenarioChart(one, scenarios));
 }
 
 function valueByUnderlying(groups: readonly ReportGroup[], currency: string): Chart[] {
@@ -34,11 +40,15 @@ function vegaByExpiry(groups: readonly ReportGroup[], currency: string): Chart[]
     return bucket === undefined ? [] : [{ label, value: bucket.vega / 100, isTotal: true }];
   });
   if (steps.length < 2) return [];
-  const unit = `${currency} per 1 % of volatility`;
+  const unit = `${currency} a point of volatility`;
   const without = own.reduce((sum, { withoutVega }) => sum + withoutVega, 0);
   const title = `Vega by expiry, ${currency}${without > 0 ? ` (without ${without} trades that have none)` : ""}`;
   return [{ kind: "waterfall", title, unit, steps }];
 }
+
+/** A move of volatility or rates in points, which are 0.01. */
+const pointsText = (move: number): string =>
+  `${move > 0 ? "+" : ""}${(100 * move).toLocaleString("en-US", { maximumFractionDigits: 2 })}`.replace("-", "−");
 
 const moveText = (move: SpotMove): string => {
   const percent = (value: number): string =>
@@ -67,8 +77,8 @@ function scenarioChart({ currency, scenarios: values }: CurrencyTotals, axes: Sc
   const title = typeof base === "number" ? "Gain or loss" : "Value";
   const rows = axes.volatility.length > 1;
   const moved = [
-    ...(rows || stillVolatility >= 0 ? [] : [`volatility ${moveText(axes.volatility[v0])}`]),
-    ...(stillRate >= 0 ? [] : [`rate ${moveText(axes.rate[r0])}`]),
+    ...(rows || stillVolatility >= 0 ? [] : [`volatility ${pointsText(axes.volatility[v0])} points`]),
+    ...(stillRate >= 0 ? [] : [`rate ${pointsText(axes.rate[r0])} points`]),
   ].join(", ");
   return [
     {
@@ -76,7 +86,7 @@ function scenarioChart({ currency, scenarios: values }: CurrencyTotals, axes: Sc
       title: `${title} under the book's scenarios, ${currency}${moved === "" ? "" : `, at ${moved}`}`,
       x: { label: "move of the spot", values: axes.spot.map(moveText) },
       y: rows
-        ? { label: "move of volatility", values: axes.volatility.map(moveText) }
+        ? { label: "move of volatility, points", values: axes.volatility.map(pointsText) }
         : { label: "years from today", values: axes.time.map((time) => time.toFixed(2)) },
       values: rows
         ? axes.volatility.map((_, v) => axes.spot.map((_, s) => against(values[0]?.[s]?.[v]?.[r0])))
@@ -111,7 +121,7 @@ function volatilityGrids({ currency, buckets = [] }: CurrencyTotals): Chart[] {
     };
     return {
       kind: "heat-map",
-      title: `Vega by quote, ${name}, ${currency} per 1 % of volatility`,
+      title: `Vega by quote, ${name}, ${currency} a point of volatility`,
       x: { label: "strike", values: strikes.map(String) },
       y: { label: "expiry", values: expiries },
       values: expiries.map((expiry) => strikes.map((strike) => valueAt(expiry, strike))),

@@ -5,7 +5,10 @@ main{max-width:1180px;margin:0 auto;padding:2.4rem 1.2rem 4rem}h1{font-size:1.7r
 p{margin:0}header p,.note,dt{color:var(--soft)}.bad{color:var(--bad)}.note{margin-top:1rem;font-size:.85rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(--line)}
 th{font-weight:600;color:var(--soft);font-size:.82rem;vertical-align:bottom}.number{text-align:right;white-space:nowrap}th.number{white-space:normal}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1.4rem}figure{margin:0;border:1px solid var(--line);border-radius:10px;padding:.6rem}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.4rem;margin:0}dd{margin:0;overflow-wrap:anywhere}
-@media print{:root{color-scheme:light}main{max-width:none;padding:0}section{break-inside:avoid}figure{break-inside:avoid}}
+.charts>div{min-width:0}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,30rem),1fr));gap:1.4rem;align-items:start}figure{margin:0;border:1px solid var(--line);border-radius:10px;padding:.6rem}
+dl{margin:0}.facts{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.4rem}dd{margin:0;overflow-wrap:anywhere}
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.7rem;margin:1.2rem 0}.tile{border:1px solid var(--line);border-radius:10px;padding:.6rem .8rem}
+.tile dt{font-size:.82rem}.tile dd{font-size:1.25rem;font-weight:600;letter-spacing:-.01em}.tile small{color:var(--soft)}.lists{display:grid;gap:1rem;align-content:start;min-width:0}
+@media(max-width:36rem){.facts{grid-template-columns:1fr}.facts dd{margin-bottom:.5rem}}
+@page{margin:14mm}@media print{:root{color-scheme:light}body{font-size:11px}main{max-width:none;padding:0}h2{break-after:avoid}tr,figure,.tile{break-inside:avoid}.scroll{overflow:visible}}
 `;

@@ -4,14 +4,17 @@
  */
 import {
   type AnyTrade,
-  currencyOf,
   type CurrencyTotals,
   describeTrade,
+  type GroupTotals,
+  type PricedTrade,
+  type ReportingTotals,
   type StateOutlook,
+  totalledByLabels,
   Totals,
   type TradeResult,
-  underlyingsOf,
 } from "../../book/index.ts";
+import { RiskCollector } from "../../pricing/index.ts";
 
 /** A trade in one of the report's lists, such as the trades with the largest values. */
 export interface NamedTrade {
@@ -64,6 +67,16 @@ const BUCKETS = [
   [Number.POSITIVE_INFINITY, "beyond 5 years"],
 ] as const;
 
+/** What a report shows beside the results themselves. */
+export interface ReportOptions {
+  /** The names by which totals are grouped: underlying, currency or tags. */
+  readonly groupBy?: readonly string[] | undefined;
+  /** The spots of underlyings and currency pairs, for results whose trades are not given. */
+  readonly spots?: Readonly<Record<string, number>> | undefined;
+  /** The named scenarios, if the results have values under them. */
+  readonly named?: { readonly names: readonly string[]; readonly weights?: ArrayLike<number> | undefined } | undefined;
+}
+
 /** Accumulates the results that a report shows, trade by trade. */
 export class ReportSummary {
   readonly lists: Readonly<Record<ReportListName, NamedTrade[]>> = {
@@ -84,7 +97,19 @@ export class ReportSummary {
   readonly seeds = new Set<number>();
   /** The histogram of log₁₀(error estimate ÷ spot): the number of trades in each half decade from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
-  readonly #totals = new Totals();
+  /** The profits under named scenarios, by currency; that of the report alone if it has one. */
+  readonly risks = new Map<string, RiskCollector>();
+  /** The reason why trades are left out of these profits, with their number. */
+  readonly withoutProfits = { count: 0, reason: "" };
+  readonly groupBy: readonly string[];
+  readonly #options: ReportOptions;
+  readonly #totals: Totals;
+
+  constructor(options: ReportOptions = {}) {
+    this.groupBy = options.groupBy ?? [];
+    this.#options = options;
+    this.#totals = new Totals({ groupBy: this.groupBy });
+  }
 
   get priced(): number {
     return this.#totals.priced;
@@ -98,9 +123,22 @@ export class ReportSummary {
     return this.#totals.totals;
   }
 
-  /** Adds one result. If `trade` is undefined, the quantity is taken to be 1, and the result is in no sum. */
+  /** The totals by group, in the reporting currency if there is one. */
+  get groups(): readonly GroupTotals[] {
+    const { reporting, reportingGroups, groups } = this.#totals;
+    return reporting === undefined ? groups : reportingGroups;
+  }
+
+  /** The totals in the reporting currency; undefined if no result has one. */
+  get reporting(): ReportingTotals | undefined {
+    return this.#totals.reporting;
+  }
+
+  /** Adds one result. If its trade is undefined, its quantity and groups are those that the result says. */
   add(trade: AnyTrade | undefined, result: TradeResult): void {
-    this.#totals.add(trade, result);
+    const { spots } = this.#options;
+    const totalled = trade ?? totalledByLabels(result, spots);
+    this.#totals.add(totalled, result);
     if (result.status === "error") {
       count(this.failures, result.error.message, result.id ?? "–");
       return;
@@ -109,17 +147,44 @@ export class ReportSummary {
     this.methods.set(result.method, (this.methods.get(result.method) ?? 0) + 1);
     this.precisions.set(result.precision, (this.precisions.get(result.precision) ?? 0) + 1);
     if (result.seed !== undefined) this.seeds.add(result.seed);
-    const named = nameOf(trade, result.id, result.value);
+    this.#addProfits(result);
+    const named = nameOf(trade, result);
     if (result.states !== undefined && this.noteCount++ < MAX_NOTES)
       this.notes.push({ id: result.id, product: named.product, states: result.states });
     for (const name of LISTS) this.#offer(name, named, result[name]);
+    if (totalled === undefined) return;
+    this.#group(this.byUnderlying, named.underlying, named, result);
+    const spot =
+      trade === undefined ? spots?.[named.underlying] : "underlying" in trade ? trade.underlying.spot : undefined;
+    if (spot !== undefined) this.#count(result.errorEstimate / spot);
     if (trade === undefined) return;
-    this.#group(this.byUnderlying, underlyingsOf(trade).join(" · "), named, result);
     const bucket = BUCKETS.find(([end]) => trade.expiry <= end) ?? BUCKETS[BUCKETS.length - 1];
     this.#group(this.byExpiry, bucket[1], named, result);
-    if (!("underlying" in trade)) return;
-    const size = Math.log10(Math.max(result.errorEstimate, 1e-300) / trade.underlying.spot);
+  }
+
+  /** Counts an error estimate, as a part of the spot. */
+  #count(error: number): void {
+    const size = Math.log10(Math.max(error, 1e-300));
     this.errorBins[Math.min(Math.max(Math.floor(2 * (size + 14)), 0), 27)]++;
+  }
+
+  #addProfits(result: PricedTrade): void {
+    const { named } = this.#options;
+    if (named === undefined || result.scenarioValues === undefined) return;
+    // A table of results does not have the exchange rates under scenarios.
+    const { reporting, ...own } = result;
+    const one: PricedTrade = reporting?.scenarioValueRates === undefined ? own : result;
+    const { currency } = one.reporting ?? one;
+    let risk = this.risks.get(currency);
+    if (risk === undefined) {
+      const groupBy = ["underlying", ...this.groupBy.filter((name) => name !== "underlying")];
+      this.risks.set(currency, (risk = new RiskCollector(named, { groupBy, keepTrades: false })));
+    }
+    try {
+      risk.add(one);
+    } catch (error) {
+      if (this.withoutProfits.count++ === 0) this.withoutProfits.reason = (error as Error).message;
+    }
   }
 
   #offer(list: ReportListName, named: Omit<NamedTrade, "amount">, value: number | null): void {
@@ -156,16 +221,10 @@ export class ReportSummary {
 /** The names of the ranges of expiries by which a report groups trades, in order. */
 export const EXPIRY_BUCKETS = BUCKETS.map(([, name]) => name);
 
-function nameOf(trade: AnyTrade | undefined, id: string, value: number): Omit<NamedTrade, "amount"> {
-  if (trade === undefined) return { id, product: "", underlying: "", currency: "", quantity: 1, value };
-  return {
-    id,
-    product: describeTrade(trade),
-    underlying: underlyingsOf(trade).join(" · "),
-    currency: currencyOf(trade),
-    quantity: trade.quantity,
-    value,
-  };
+function nameOf(trade: AnyTrade | undefined, result: PricedTrade): Omit<NamedTrade, "amount"> {
+  const { id, underlying, currency, quantity, value } = result;
+  const product = trade === undefined ? "" : describeTrade(trade);
+  return { id, product, underlying, currency, quantity, value };
 }
 
 const MAX_TEXTS = 200;

@@ -1,6 +1,6 @@
 /** Value at risk and expected shortfall of a book by full revaluation, with the parts of its trades and groups. */
 import { BookError } from "../../base/errors.ts";
-import { groupOf, type PricedTrade, type ScenarioTable } from "../../book/index.ts";
+import { groupOf, type PricedTrade } from "../../book/index.ts";
 import { lossAt, meanLoss, type RiskNumber, samplingErrors, type Tail, tailOf } from "./tail.ts";
 
 /** The part of a trade or a group in the risk of its book. The parts of one kind sum to the book's. */
@@ -37,14 +37,11 @@ export interface BookRisk {
   readonly worst: readonly ScenarioProfit[];
 }
 
-/** What a trade has, in the currency of the risk and times its quantity. */
-interface Row {
-  readonly result: PricedTrade;
-  readonly value: number;
-  readonly error: number;
-  /** The profits and their error estimates under all scenarios. */
+/** The profits of a trade or a group under all scenarios, in the currency of the risk and times the quantities. */
+interface Profits {
+  readonly name: string;
+  value: number;
   readonly profits: Float64Array;
-  readonly errors: Float64Array;
 }
 
 /** The scenarios that are listed as the worst, and the groups that are listed in each. */
@@ -53,17 +50,39 @@ const DRIVERS = 3;
 
 /** Collects the values of a book's trades, and finds its risk. */
 export class RiskCollector {
-  readonly #table: ScenarioTable;
-  readonly #rows: Row[] = [];
+  readonly #names: readonly string[];
+  readonly #weights: ArrayLike<number> | undefined;
+  readonly #trades: Profits[] | undefined;
+  readonly #groups: ReadonlyMap<string, Map<string, Profits>>;
+  readonly #book: Profits;
+  readonly #errors: Float64Array;
+  #count = 0;
   #currency: string | undefined;
 
-  constructor(table: ScenarioTable) {
-    this.#table = table;
+  /**
+   * Creates a collector with sums of groups by each of the names in `groupBy`, of which the first says what drives a
+   * scenario. Without `keepTrades` memory depends on the groups alone, and trades have no parts.
+   */
+  constructor(
+    { names, weights }: { readonly names: readonly string[]; readonly weights?: ArrayLike<number> | undefined },
+    { groupBy, keepTrades = true }: { readonly groupBy: readonly string[]; readonly keepTrades?: boolean },
+  ) {
+    this.#names = names;
+    this.#weights = weights;
+    this.#trades = keepTrades ? [] : undefined;
+    this.#groups = new Map(groupBy.map((by) => [by, new Map<string, Profits>()]));
+    this.#book = this.#none("");
+    this.#errors = new Float64Array(names.length);
   }
 
   /** The profits of each trade by its id, in the currency of the risk. */
   get profits(): readonly { readonly id: string; readonly value: number; readonly profits: Float64Array }[] {
-    return this.#rows.map(({ result: { id }, value, profits }) => ({ id, value, profits }));
+    return (this.#trades ?? []).map(({ name: id, value, profits }) => ({ id, value, profits }));
+  }
+
+  /** The profits of the book, and the weight of each scenario. */
+  get distribution(): { readonly profits: Float64Array; readonly weights: ArrayLike<number> | undefined } {
+    return { profits: this.#book.profits, weights: this.#weights };
   }
 
   /**
@@ -79,94 +98,82 @@ export class RiskCollector {
         `trades are in ${this.#currency} and ${currency}: give the market the currency of the risk, "reporting": ` +
           `"${currency}"`,
       );
-    this.#currency = currency;
     const rate = (s: number): number => reporting?.scenarioValueRates![s] ?? 1;
     const missing = values.indexOf(null);
     if (missing >= 0)
       throw new BookError(
         "",
-        `trade "${id}" has no value in scenario "${this.#table.names[missing]}": ` +
+        `trade "${id}" has no value in scenario "${this.#names[missing]}": ` +
           (result.warnings.find((text) => text.includes("scenario")) ?? "leave it or the scenario out"),
       );
-    this.#rows.push({
-      result,
-      value: quantity * value,
-      error: Math.abs(quantity) * errorEstimate,
-      profits: Float64Array.from(values, (then, s) => quantity * (rate(s) * then! - value)),
-      errors: Float64Array.from(errors, (error, s) => Math.abs(quantity) * (rate(s) * (error ?? 0) + errorEstimate)),
-    });
+    this.#currency = currency;
+    this.#count++;
+    const profits = Float64Array.from(values, (then, s) => quantity * (rate(s) * then! - value));
+    const own = { name: id, value: quantity * value, profits };
+    this.#trades?.push(own);
+    addTo(this.#book, own);
+    for (const [by, groups] of this.#groups) {
+      const name = String(groupOf(result, [by])[by] ?? "none");
+      let group = groups.get(name);
+      if (group === undefined) groups.set(name, (group = this.#none(name)));
+      addTo(group, own);
+    }
+    const size = Math.abs(quantity);
+    for (let s = 0; s < values.length; s++) this.#errors[s] += size * (rate(s) * (errors[s] ?? 0) + errorEstimate);
   }
 
   /** Returns the risk at a confidence from 0 to 1. @throws BookError for a book without a priced trade */
-  risk(confidence: number, groupBy: readonly string[]): BookRisk {
-    const rows = this.#rows;
-    const { names, weights } = this.#table;
+  risk(confidence: number): BookRisk {
+    const [names, weights, { value, profits: total }] = [this.#names, this.#weights, this.#book];
     if (this.#currency === undefined) throw new BookError("trades", "none has a value; value at risk needs one");
-    const total = sumOf(rows.map(({ profits }) => profits));
-    const error = sumOf(rows.map(({ errors }) => errors));
     const tail = tailOf(total, confidence, weights);
     const sampling = samplingErrors(total, confidence, weights);
-    const byName = Object.fromEntries(groupBy.map((name) => [name, groupsOf(rows, name)]));
-    const drivers = byName[groupBy[0]] ?? new Map<string, readonly Row[]>();
-    const ofDrivers = [...drivers].map(([name, own]) => ({ name, profits: sumOf(own.map(({ profits }) => profits)) }));
+    const [drivers] = this.#groups.values();
+    const partsOf = (all: Iterable<Profits>): RiskPart[] => Array.from(all, (one) => partOf(one, tail));
     return {
       currency: this.#currency,
       confidence,
       scenarios: names.length,
-      trades: rows.length,
-      value: rows.reduce((sum, { value }) => sum + value, 0),
+      trades: this.#count,
+      value,
       valueAtRisk: {
         value: lossAt(tail, total),
-        errorEstimate: error[tail.at],
+        errorEstimate: this.#errors[tail.at],
         samplingError: sampling.valueAtRisk,
         scenario: names[tail.at],
       },
       expectedShortfall: {
         value: meanLoss(tail, total),
-        errorEstimate: -meanLoss(tail, error),
+        errorEstimate: -meanLoss(tail, this.#errors),
         samplingError: sampling.expectedShortfall,
       },
       components: {
-        trades: rows.map((row) => partOf(row.result.id, [row], tail)),
-        groups: Object.fromEntries(
-          Object.entries(byName).map(([by, groups]) => [by, [...groups].map(([name, own]) => partOf(name, own, tail))]),
-        ),
+        trades: partsOf(this.#trades ?? []),
+        groups: Object.fromEntries(Array.from(this.#groups, ([by, groups]) => [by, partsOf(groups.values())])),
       },
       worst: tail.order.slice(0, WORST).map((s) => ({
         scenario: names[s],
         profit: total[s],
-        drivers: ofDrivers
-          .map(({ name, profits }) => ({ name, profit: profits[s] }))
+        drivers: Array.from(drivers?.values() ?? [], ({ name, profits }) => ({ name, profit: profits[s] }))
           .sort((a, b) => a.profit - b.profit)
           .slice(0, DRIVERS),
       })),
     };
   }
-}
 
-function partOf(name: string, rows: readonly Row[], tail: Tail): RiskPart {
-  const sum = (of: (row: Row) => number): number => rows.reduce((all, row) => all + of(row), 0);
-  return {
-    name,
-    value: sum(({ value }) => value),
-    valueAtRisk: sum(({ profits }) => lossAt(tail, profits)),
-    expectedShortfall: sum(({ profits }) => meanLoss(tail, profits)),
-  };
-}
-
-function groupsOf(rows: readonly Row[], by: string): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const name = String(groupOf(row.result, [by])[by] ?? "none");
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [row]);
-    else group.push(row);
+  #none(name: string): Profits {
+    return { name, value: 0, profits: new Float64Array(this.#names.length) };
   }
-  return groups;
 }
 
-function sumOf(columns: readonly Float64Array[]): Float64Array {
-  const sum = new Float64Array(columns[0]?.length ?? 0);
-  for (const column of columns) for (let s = 0; s < sum.length; s++) sum[s] += column[s];
-  return sum;
+const partOf = ({ name, value, profits }: Profits, tail: Tail): RiskPart => ({
+  name,
+  value,
+  valueAtRisk: lossAt(tail, profits),
+  expectedShortfall: meanLoss(tail, profits),
+});
+
+function addTo(sum: Profits, { value, profits }: Profits): void {
+  sum.value += value;
+  for (let s = 0; s < profits.length; s++) sum.profits[s] += profits[s];
 }

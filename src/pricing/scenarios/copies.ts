@@ -1,8 +1,7 @@
 /** Copies of trades in the markets of scenarios, which are priced many at a time. */
 import type { ParsedTrade, PricedTrade, Scenarios, TradeResult } from "../../book/index.ts";
 import { pricedBatch, pricedColumns } from "../batch.ts";
-import { STATUS, WARNING } from "../columns/result-columns.ts";
-import { SCENARIO_OUTSIDE } from "../output-row.ts";
+import { STATUS } from "../columns/result-columns.ts";
 import { underMovedQuotes } from "../moved-quotes.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
 
@@ -21,8 +20,7 @@ export type SpotMoves = ReadonlyMap<string, Float64Array>;
 export interface CopyValues {
   readonly count: number;
   set(values: ArrayLike<number>, error: number): void;
-  /** Takes a warning about some of the values, by their places; about all of them without `places`. */
-  warn(text: string, places?: readonly number[]): void;
+  warn(text: string): void;
 }
 
 /** The most copies that are priced together, and the most values of those that are read at several spots. */
@@ -110,15 +108,10 @@ export class CopyQueue {
     if (key > 0) {
       const { columns, rowOf } = await pricedColumns(trades, 0, { ...this.#setting, scenarios: axesOf(spots, key) });
       copies.forEach(({ values }, i) => {
-        const own = columns.scenarioValues.subarray(i * key, (i + 1) * key);
-        if ((columns.warnings[i] & WARNING.scenarioOutside) !== 0) {
-          columns.warnings[i] &= ~WARNING.scenarioOutside;
-          const missing = Array.from(own.keys()).filter((k) => !Number.isFinite(own[k]));
-          values.warn(SCENARIO_OUTSIDE, missing);
-        }
         // A row is made of those that say something.
         const isPlain = columns.status[i] === STATUS.priced && columns.warnings[i] === 0;
-        if (isPlain || tell(rowOf(i), values) !== undefined) values.set(own, columns.scenarioErrors[i]);
+        if (isPlain || tell(rowOf(i), values) !== undefined)
+          values.set(columns.scenarioValues.subarray(i * key, (i + 1) * key), columns.scenarioErrors[i]);
       });
       return;
     }

@@ -60,17 +60,15 @@ export class CubeBuilder {
     return {
       count: cells.length,
       set: (values, error) => cells.forEach((cell, k) => this.set(place, cell, values[k], error)),
-      warn: (text, places) => this.warn(place, places?.map((k) => cells[k]) ?? cells, text),
+      warn: (text) => this.warn(place, cells, text),
     };
   }
 
   /** Stores a warning about some cells. */
   warn(place: number, cells: readonly number[], text: string): void {
-    if (cells.length === 0) return;
     const { cells: own, warnings } = this.#rows[place]!;
     const first = Math.min(...cells.map((cell) => own.scenarios[cell]));
-    const warned = new Set(cells);
-    const count = own.cellOf.reduce((sum, cell) => (warned.has(cell) ? sum + 1 : sum), 0);
+    const count = own.cellOf.reduce((sum, cell) => (cells.includes(cell) ? sum + 1 : sum), 0);
     const { first: before = first, count: others = 0 } = warnings.get(text) ?? {};
     warnings.set(text, { text, first: Math.min(before, first), count: others + count });
   }

@@ -199,8 +199,7 @@ export class NodeValues {
   readonly #asked = new Set<number>();
   readonly #values = new Map<number, ArrayLike<number>>();
   readonly #estimates = new Map<number, number>();
-  /** The number of nodes with each warning. */
-  readonly #warnings = new Map<string, number>();
+  readonly #warnings = new Set<string>();
 
   /**
    * Begins without values. Where those at nodes are of one scheme (`isShared`), the values at the first ones choose the
@@ -224,10 +223,7 @@ export class NodeValues {
     return {
       count: this.nodes.count,
       set: (values, error) => this.set(node, values, error),
-      // Cells near a spot without a value are priced by themselves.
-      warn: (text, places) => {
-        if (places === undefined) this.#warnings.set(text, (this.#warnings.get(text) ?? 0) + 1);
-      },
+      warn: (text) => this.#warnings.add(text),
     };
   }
 
@@ -237,13 +233,8 @@ export class NodeValues {
     this.#estimates.set(node, error);
   }
 
-  get warnings(): Iterable<string> {
-    return this.#warnings.keys();
-  }
-
-  /** True where some nodes have a warning that others have not, so that it is not known which cells have it. */
-  get isUneven(): boolean {
-    return [...this.#warnings.values()].some((count) => count < this.#asked.size);
+  get warnings(): ReadonlySet<string> {
+    return this.#warnings;
   }
 
   /**

@@ -122,15 +122,12 @@ export async function priceScenarios(batch: ScenarioBatch): Promise<ScenarioCube
   await queue.price();
   for (const { priced, found } of atNodes) {
     const { place, trade } = priced;
-    const made = found.isUneven ? undefined : found.read();
-    const interpolated: number[] = [];
+    const made = found.read();
     const tolerance = accuracyOf(place) * spotOf(trade);
     for (const [k, cell] of found.nodes.cells.entries())
-      if (made !== undefined && made.missed[k] <= tolerance) {
-        cube.set(place, cell, made.values[k], made.errors[k]);
-        interpolated.push(cell);
-      } else await addCells(priced, [cell]);
-    for (const text of found.warnings) cube.warn(place, interpolated, text);
+      if (made !== undefined && made.missed[k] <= tolerance) cube.set(place, cell, made.values[k], made.errors[k]);
+      else await addCells(priced, [cell]);
+    for (const text of found.warnings) cube.warn(place, found.nodes.cells, text);
   }
   await queue.price();
   return cube.cube();

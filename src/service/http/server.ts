@@ -10,6 +10,7 @@ import {
   Totals,
   type TradeResult,
   readHeader,
+  namesAndWeights,
 } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import {
@@ -339,8 +340,7 @@ async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "d
   const { request, form, columns: more } = read;
   const { scenarios, scenarioTable, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
   const tags = [...new Set(trades.flatMap((parsed) => (parsed.ok ? Object.keys(parsed.trade.tags ?? {}) : [])))];
-  const scenarioNames = scenarioTable?.names;
-  const start = { ...about, scenarios, scenarioNames, sensitivityErrors, tags, ...more };
+  const start = { ...about, scenarios, ...namesAndWeights(scenarioTable), sensitivityErrors, tags, ...more };
   const format = form === "arrow" ? arrowWriter("stream") : writerFor("ndjson");
   yield await format.begin(start);
   const sums = new Sums(read);

@@ -139,6 +139,8 @@ export const manifestSchema = z.object({
   scenarios: scenarios.optional(),
   /** The names of the named scenarios, in the order of their values. */
   scenarioNames: z.array(z.string()).optional(),
+  /** The weights of the named scenarios, if they differ. */
+  scenarioWeights: z.array(number).optional(),
   /** The table of named scenarios that replaces those of the book, as it is stored beside the manifest. */
   scenarioFile: z.object({ place: z.string(), sha256: hash }).optional(),
   seed: count,

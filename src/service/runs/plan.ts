@@ -5,8 +5,10 @@ import {
   type CostOf,
   cutBook,
   type MarketFits,
+  namesAndWeights,
   openChunkedBook,
   type ScenarioTable,
+  spotsOf,
   type TableOptions,
 } from "../../book/index.ts";
 import { marketHeader } from "../../output/formats/index.ts";
@@ -113,11 +115,6 @@ export interface PlanRequest {
 /** The maximum number of numbers in a result file. It limits the trades in a chunk if there are many scenarios. */
 const MAX_NUMBERS = 1 << 22;
 
-function spotsOf({ market }: ChunkedBook): Record<string, number> {
-  const spots = [...market.underlyings.values()].map(({ name, spot }) => [name, spot] as const);
-  return { ...Object.fromEntries(market.exchangeRates ?? []), ...Object.fromEntries(spots) };
-}
-
 /** The random seed if the book does not specify one. */
 const DEFAULT_SEED = 1;
 
@@ -155,13 +152,13 @@ export async function planRun(
     market: {
       ...(market === undefined ? {} : { place: absoluteName(market) }),
       sha256: marketHash,
-      spots: spotsOf(book),
+      spots: spotsOf(book.market),
       ...(figures === true ? { figures } : {}),
       ...(reporting === undefined ? {} : { reporting }),
     },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
-    ...(names === undefined ? {} : { scenarioNames: names }),
+    ...namesAndWeights(book.scenarioTable),
     ...(own === undefined ? {} : { scenarioFile: { place: absoluteName(own.place), sha256: scenarioHash(own.table) } }),
     seed: book.seed ?? DEFAULT_SEED,
     options,

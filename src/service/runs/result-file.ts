@@ -7,6 +7,7 @@ import {
   type ScenarioErrorEstimates,
   type Scenarios,
   type ScenarioValues,
+  totalledByLabels,
   type TotalledTrade,
   type Totals,
   type TradeResult,
@@ -116,20 +117,7 @@ function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" |
     ...namedScenariosOf(cells),
     ...(reporting === undefined ? {} : { reporting }),
   } as TradeResult;
-  return { result, trade: totalledTrade(result, market.spots) };
-}
-
-function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]): TotalledTrade | undefined {
-  const { underlying: name, currency, quantity } = result;
-  if (name === undefined || currency === undefined || quantity === undefined) return undefined;
-  const spot = spots[name];
-  // Those of a converted option have its currency pairs, too.
-  const several = result.status === "ok" ? Object.keys(result.sensitivities ?? {}) : [];
-  if (spot !== undefined && several.length === 0) return { quantity, underlying: { name, currency, spot } };
-  // Trades on rates and curves alone, which have no spot.
-  if (several.length === 0) return { kind: "rates", quantity, currency };
-  const assets = several.map((one) => ({ underlying: { name: one, spot: spots[one] ?? Number.NaN } }));
-  return { quantity, underlying: { name, currency, spot: Number.NaN }, assets };
+  return { result, trade: totalledByLabels(result, market.spots) };
 }
 
 /**

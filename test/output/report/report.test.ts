@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { labelsOf, parseBook } from "../../../src/book/index.ts";
 import type { Chart } from "../../../src/output/charts/index.ts";
 import { writerFor } from "../../../src/output/formats/index.ts";
-import { reportCharts } from "../../../src/output/report/charts.ts";
+import { allGrids, reportCharts } from "../../../src/output/report/charts.ts";
 import { reportHtml } from "../../../src/output/report/html.ts";
 import { readParquetResults } from "../../../src/output/report/read-results.ts";
 import { ReportSummary } from "../../../src/output/report/summary.ts";
@@ -84,7 +84,7 @@ test("vega by expiry: per point of volatility, in the order of the expiries", ()
   const trades = [option("a", "ACME", { expiry: 1.5 }), option("b", "ACME", { expiry: 0.05, quantity: 2 })];
   const summary = summaryOf({ market: market(["ACME"]), trades }, [{ vega: 30 }, { vega: 10 }]);
   expect(chartOf(reportCharts(summary, undefined), /Vega by expiry/)).toMatchObject({
-    unit: "EUR per 1 % of volatility",
+    unit: "EUR a point of volatility",
     steps: [
       { label: "up to 1 month", value: 0.2 },
       { label: "1 to 2 years", value: 0.3 },
@@ -101,14 +101,14 @@ function scenarioMap(axes: { spot: number[]; volatility?: number[]; rate?: numbe
     ),
   ];
   const book = { market: market(["ACME"]), trades: [option("a", "ACME")], scenarios: axes };
-  return chartOf(reportCharts(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/);
+  return chartOf(allGrids(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/);
 }
 
 test("the scenario map has gains against the case in which nothing moves, wherever 0 stands on its axes", () => {
   expect(scenarioMap({ spot: [-0.1, 0, 0.1], volatility: [-0.02, 0], rate: [-0.01, 0, 0.01] })).toMatchObject({
     title: "Gain or loss under the book's scenarios, EUR",
     x: { label: "move of the spot", values: ["−10 %", "0 %", "+10 %"] },
-    y: { label: "move of volatility", values: ["−2 %", "0 %"] },
+    y: { label: "move of volatility, points", values: ["−2", "0"] },
     // Rows are volatilities; the base is at the second spot, the second volatility and the second rate.
     values: [
       [-1100, -100, 900],
@@ -119,7 +119,7 @@ test("the scenario map has gains against the case in which nothing moves, wherev
 
 test("the scenario map has values where no case is unmoved, and names what is moved and not drawn", () => {
   expect(scenarioMap({ spot: [-0.1, 0], volatility: [0, 0.02], rate: [0.01, 0.02] })).toMatchObject({
-    title: "Value under the book's scenarios, EUR, at rate +1 %",
+    title: "Value under the book's scenarios, EUR, at rate +1 points",
     values: [
       [0, 1000],
       [100, 1100],
@@ -135,7 +135,7 @@ test("the scenario map has later dates above one another where volatility does n
     trades: [option("a", "ACME")],
     scenarios: { time: scenarios.time, spot: [0, 0.1] },
   };
-  expect(chartOf(reportCharts(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/)).toMatchObject({
+  expect(chartOf(allGrids(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/)).toMatchObject({
     y: { label: "years from today", values: ["0.00", "0.25", "1.00"] },
     values: [
       [0, 10],
@@ -247,7 +247,7 @@ test("moves of single spots are none where each of them is 0", () => {
   const scenarios = { time: [0], spot, volatility: [0], rate: [0] };
   const values = [spot.map((_, s) => [[10 + s * s]])];
   const book = { market: market(names), trades: [option("a", "ACME")], scenarios: { spot: [0, 0.1, 0.2] } };
-  const chart = chartOf(reportCharts(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/);
+  const chart = chartOf(allGrids(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/);
   expect(chart).toMatchObject({ values: [[-1, 0, 3]] });
 });
 

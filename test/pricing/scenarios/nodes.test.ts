@@ -134,16 +134,3 @@ test("to a finer accuracy, with fewer nodes in flat factors, each value is that 
     expect(lone.scenarioValues).toEqual(all[i].scenarioValues);
   }
 });
-
-test("a warning is told of the scenarios that have it", async () => {
-  const random = new Random(9);
-  const quiet = Array.from({ length: 60 }, (_, k) => randomScenario(random, k));
-  // Almost no volatility and a high rate: drift dominates, as at some of the nodes.
-  const still = { name: "still", moves: { volatility: { ACME: -0.24 }, rate: { EUR: 0.3 }, time: "1D" } };
-  const barriers = [{ type: "up-and-out", level: 130 }];
-  const trades = [{ id: "1", underlying: "ACME", payoff: "call", strike: 110, expiry: 1, barriers }];
-  const [alone] = await pricesOf(trades, [still]);
-  const [all] = await pricesOf(trades, [...quiet, still]);
-  expect(alone.warnings).not.toEqual([]);
-  expect(all.warnings).toEqual(alone.warnings);
-});
