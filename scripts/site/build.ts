@@ -58,7 +58,7 @@ function copyDocument(path: string): void {
       // A folder without a page of its own.
       if (statSync(join(ROOT, wanted)).isDirectory()) return `${open}${up(path)}docs/start.md${end}`;
       // A link without an extension, or with one that VitePress does not know, would be taken for a page.
-      const kept = ["", ".py", ".pq"].includes(posix.extname(wanted)) ? ".txt" : "";
+      const kept = ["", ".py", ".pq", ".ipynb"].includes(posix.extname(wanted)) ? ".txt" : "";
       cpSync(join(ROOT, wanted), join(PUBLIC, wanted + kept), { recursive: true });
       return `${open}${target}${kept}${at}${end}`;
     }),

@@ -52,3 +52,18 @@ test.skipIf(isMissing)(`the example in Python${why}`, { timeout: 60_000 }, async
   expect(stdout).toMatch(/^K100 -0\.\d{4} of which delta -0\.\d{4}$/m);
   expect(stdout).toContain("trades[0].strike is wrong: trades[0].strike: expected a positive number, got -90");
 });
+
+test.skipIf(isMissing)(`the cells of the notebook run in order${why}`, { timeout: 60_000 }, async () => {
+  const runner = join(import.meta.dirname, "notebook.py");
+  const { status, stdout, stderr } = await run([runner, join(root, "examples/python/desk.ipynb")]);
+  expect([status, stderr]).toEqual([0, ""]);
+  // A frame of results, totals by desk, a frame of scenarios, an explanation, and an error.
+  for (const id of ["ACME 90", "BETA 55"])
+    expect(stdout.match(new RegExp(`\\b${id}\\b`, "g"))?.length).toBeGreaterThan(3);
+  const desks = /^\{'Paris': (\d+\.\d+), 'London': (\d+\.\d+)\}$/m.exec(stdout)!;
+  expect(Number(desks[1])).toBeGreaterThan(0);
+  const [, change, delta] = /^\[\('EUR', (-\d+\.\d+), (-\d+\.\d+)\)\]$/m.exec(stdout)!;
+  // The spot rises by 2, and puts lose.
+  expect(Number(change)).toBeLessThan(0.8 * Number(delta));
+  expect(stdout).toContain("trades[0].strike is wrong: trades[0].strike: expected a positive number, got -90");
+});
