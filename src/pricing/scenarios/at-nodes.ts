@@ -1,11 +1,15 @@
 /** Trades that are priced at nodes as cases of one trade, many of them together. */
 import type { AnyTrade, ParsedTrade, Trade } from "../../book/index.ts";
+import type { Opens } from "../backend.ts";
 import { ScenarioCases } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { boundsOf } from "../guard/option-bounds.ts";
-import { fdmAtNodes, type TradeAtNodes } from "../methods/fdm/at-nodes.ts";
+import { adi } from "../methods/adi/adi.ts";
+import { adiAtNodes } from "../methods/adi/at-nodes.ts";
+import { fdmAtNodes } from "../methods/fdm/at-nodes.ts";
 import { fdm } from "../methods/fdm/fdm.ts";
 import { integral } from "../methods/integral/integral.ts";
+import type { NodeSolver, TradeAtNodes } from "../plan/at-nodes.ts";
 import type { BatchSetting } from "../plan/batch-setting.ts";
 import { distanceFromRange, methodFor } from "../plan/kind.ts";
 import { type Batch, roundingError, TimeBudget } from "../plan/method.ts";
@@ -25,6 +29,9 @@ export interface NodeTrade {
 
 /** The most trades that are priced together. */
 const MAX_TRADES = 256;
+
+/** The methods that price trades at nodes. */
+const SOLVERS: Readonly<Record<"fdm" | "adi", Opens<NodeSolver>>> = { fdm: fdmAtNodes, adi: adiAtNodes };
 
 /** Options on one underlying, whose spot does not differ from node to node. */
 type Single = Trade & { readonly kind?: undefined };
@@ -71,31 +78,42 @@ export class NodeQueue {
       budget: new TimeBudget(undefined),
       precision: engine.precision,
     };
-    const accepted: Solved[] = [];
-    for (const [i, one] of trades.entries())
-      if (isByGrid(batch, i, one)) accepted.push(new Solved(i, one, batch));
-      else this.left.push(one);
-    const unsolved = await engine.withSessions((sessionOf) => sessionOf(fdmAtNodes).price(batch, accepted, signal));
-    const left = new Set(unsolved);
-    for (const solved of accepted) (left.has(solved) || solved.isOutside ? this.left : this.solved).push(solved.one);
+    const accepted = { fdm: new Array<Solved>(), adi: new Array<Solved>() };
+    for (const [i, one] of trades.entries()) {
+      const method = methodOf(batch, i, one);
+      if (method === undefined) this.left.push(one);
+      else accepted[method].push(new Solved(i, one, batch));
+    }
+    for (const method of ["fdm", "adi"] as const) {
+      const own = accepted[method];
+      const unsolved = await engine.withSessions((sessionOf) => sessionOf(SOLVERS[method]).price(batch, own, signal));
+      const left = new Set(unsolved);
+      for (const solved of own) (left.has(solved) || solved.isOutside ? this.left : this.solved).push(solved.one);
+    }
   }
 }
 
 const isSingle = (trade: AnyTrade): trade is Single => trade.kind === undefined && trade.assets === undefined;
 
 /**
- * Tells whether finite differences in one factor are the method of a trade, or it is an American option for which they
- * stand in: a boundary of exercise serves all spots of one market, but a mesh serves all markets.
+ * Returns the method of a trade that prices it at nodes as one; undefined where there is none. Finite differences in
+ * one factor stand in for American options by an integral equation: a boundary of exercise serves all spots of one
+ * market, but a mesh serves all markets.
  */
-function isByGrid(batch: Batch, i: number, { copy, priced: { kind, index } }: NodeTrade): boolean {
+function methodOf(
+  batch: Batch,
+  i: number,
+  { copy, priced: { kind, index } }: NodeTrade,
+): keyof typeof SOLVERS | undefined {
   batch.columns.indexInRun[i] = index;
   try {
     kind.add(batch, i, copy);
     const method = methodFor(kind, batch, i);
     const standsIn = method === integral && batch.settings.method === "auto";
-    return method === fdm || (standsIn && typeof fdm.accepts(batch, i) === "number");
+    if (method === fdm || (standsIn && typeof fdm.accepts(batch, i) === "number")) return "fdm";
+    return method === adi && (copy as Single).volatility.kind === "heston" ? "adi" : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -124,6 +142,10 @@ class Solved implements TradeAtNodes {
 
   wanted(): readonly number[] {
     return this.one.found.wanted();
+  }
+
+  placeOf(node: number): readonly number[] {
+    return this.one.found.nodes.placeOf(node);
   }
 
   /** Moves values that are outside of their bounds by no more than their estimate to these (`Guard`). */

@@ -51,6 +51,7 @@ export class ScenarioNodes {
   /** The choices by their level and the costs of the inputs' levels. */
   readonly #choices = new Map<string, Chosen>();
   readonly #markets: MovedMarket[] = [];
+  readonly #moves: (readonly number[])[] = [];
   /** The numbers of the markets by the moves of their inputs. */
   readonly #numbers = new Map<string, number>();
   readonly #reading: SpotReading;
@@ -69,6 +70,15 @@ export class ScenarioNodes {
   /** Returns the market of a node; that of number 0 is in the centre of all. */
   market(node: number): MovedMarket {
     return this.#markets[node];
+  }
+
+  /** Returns the place of a node in the range of each factor, from −1 at the lowest move to 1 at the highest. */
+  placeOf(node: number): readonly number[] {
+    const [centre, ...ends] = this.first.map((one) => this.#moves[one]);
+    return centre.map((_, d) => {
+      const [low, high] = [ends[2 * d][d], ends[2 * d + 1][d]];
+      return (2 * this.#moves[node][d] - low - high) / (high - low);
+    });
   }
 
   /** The nodes in the centre of all, and at the lowest and the highest move of each factor. */
@@ -117,7 +127,10 @@ export class ScenarioNodes {
       const nodes = interpolation.nodes.map((at) => {
         const moves = at.join();
         let number = this.#numbers.get(moves);
-        if (number === undefined) this.#numbers.set(moves, (number = this.#markets.push(marketAt(at)) - 1));
+        if (number === undefined) {
+          this.#numbers.set(moves, (number = this.#markets.push(marketAt(at)) - 1));
+          this.#moves.push(at);
+        }
         return number;
       });
       this.#choices.set(key, (choice = { interpolation, nodes }));

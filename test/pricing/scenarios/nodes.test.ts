@@ -134,3 +134,28 @@ test("to a finer accuracy, with fewer nodes in flat factors, each value is that 
     expect(lone.scenarioValues).toEqual(all[i].scenarioValues);
   }
 });
+
+test("under Heston's volatilities, coarse solutions with the differences of a few fine ones are as good", async () => {
+  const random = new Random(91);
+  const trades = [0.5, 1.4].map((expiry, i) => ({
+    id: `${i}`,
+    underlying: "HEST",
+    payoff: i === 1 ? "call" : "put",
+    strike: random.uniform(65, 95),
+    expiry,
+    exercise: "american",
+  }));
+  const scenarios = Array.from({ length: 60 }, (_, k) => randomScenario(random, k));
+  const accuracy = 1e-3;
+  const all = await pricesOf(trades, scenarios, accuracy);
+  for (const k of [7, 52]) {
+    const alone = await pricesOf(trades, [scenarios[k]], accuracy);
+    all.forEach(({ scenarioValues, scenarioValueErrorEstimates: errors }, i) => {
+      const [value, error] = [alone[i].scenarioValues![0]!, alone[i].scenarioValueErrorEstimates![0]!];
+      expect(Math.abs(scenarioValues![k]! - value)).toBeLessThan(errors![k]! + error);
+      expect(errors![k]!).toBeLessThan(2.5 * accuracy * 80);
+    });
+  }
+  const [lone] = await pricesOf([trades[1]], scenarios, accuracy);
+  expect(lone.scenarioValues).toEqual(all[1].scenarioValues);
+});

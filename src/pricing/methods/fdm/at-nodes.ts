@@ -17,33 +17,18 @@ import {
   totalVariance,
 } from "../../../pde/fdm/index.ts";
 import type { Opens } from "../../backend.ts";
+import type { NodeSolver, TradeAtNodes } from "../../plan/at-nodes.ts";
 import { type Batch, roundingError } from "../../plan/method.ts";
-import type { Asset } from "../../terms.ts";
 import { isKnown } from "../deterministic/known.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { goalOf } from "./goal.ts";
 import { maxNodesOf } from "./slopes.ts";
 
-/** A trade that is to be priced in several markets, its nodes. */
-export interface TradeAtNodes {
-  /** The index of the trade in a batch, in the market of one of its nodes. */
-  readonly trade: number;
-  /**
-   * Returns the nodes that are wanted next, once the values at all before them have been taken; none where it has all.
-   * The first ones, whose errors decide on the resolution of all, are to be the extremes of its markets.
-   */
-  wanted(): readonly number[];
-  /** Returns the underlying and the volatility at a node, whose spot is that of the batch. */
-  assetAt(node: number): Asset;
-  /** Takes the values at a node, one for each spot of the batch's scenarios, and their error estimate. */
-  take(node: number, values: Float64Array, error: number): void;
-}
-
 /** Largest variance over the least that one mesh serves: nodes are as wide as the former needs them. */
 const MAX_VARIANCES = 6;
 
 /** What prices trades at nodes on one device. */
-class NodeSolver implements Disposable {
+class FdmAtNodes implements NodeSolver {
   readonly #device: Device;
   readonly #solver: BatchSolver;
 
@@ -120,7 +105,7 @@ class NodeSolver implements Disposable {
 
 /** The solver of trades at nodes, which an engine opens (`SessionOf`). */
 export const fdmAtNodes = {
-  open: (device, precision) => new NodeSolver(device, precision),
+  open: (device, precision) => new FdmAtNodes(device, precision),
 } as const satisfies Opens<NodeSolver>;
 
 /** A trade on its way through the solver: its first nodes at finer and finer resolutions, then the others. */
