@@ -134,13 +134,13 @@ export function namedScenarios(
       for (const [of, written] of moves[kind] ?? new Map<string, WrittenMove | ReadonlyMap<string, number>>()) {
         const place = pathOf(i, "moves", kind, of);
         checkFactor({ kind, of }, market, place);
-        if (!isByMaturity(written)) builder.move({ kind, of }, moveOf({ kind, of }, written, market, place));
+        if (!isByMaturity(written)) builder.move({ kind, of }, moveOf({ kind, of }, written, market, place), place);
         else
           for (const [tenor, by] of written) {
             const at = maturityOf(tenor, asOf);
-            if (at === undefined)
-              throw new BookError(pathOf(i, "moves", kind, of, tenor), 'expected a tenor such as "6M" or "5Y"');
-            builder.move({ kind, of, at }, by);
+            const path = pathOf(i, "moves", kind, of, tenor);
+            if (at === undefined) throw new BookError(path, 'expected a tenor such as "6M" or "5Y"');
+            builder.move({ kind, of, at }, by, path);
           }
       }
   });

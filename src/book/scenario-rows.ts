@@ -38,6 +38,8 @@ export async function readCsvRows(chunks: AsyncIterable<string>): Promise<TableR
     all.push(row.cells.map((cell) => cell.trim()));
   }
   const [columns = [], ...rows] = all;
+  const twice = columns.find((name, c) => columns.indexOf(name) < c);
+  if (twice !== undefined) throw new BookError("line 1", `column ${quote(twice)} is there twice`);
   return { columns, rows };
 }
 
@@ -116,7 +118,7 @@ export function scenariosOfRows(
       const isPart = isRelative(factor.kind);
       const by = numberOf(cells[c], isPart ? -1 : -100, at(columns[c]));
       if (isPart && by === -1) throw new BookError(at(columns[c]), "expected a relative move above −1, got −1");
-      builder.move(factor, by);
+      builder.move(factor, by, at(columns[c]));
     });
   });
   return builder.table();

@@ -63,22 +63,32 @@ export class ScenarioTableBuilder {
   readonly #years: number[] = [];
   readonly #weights: (number | undefined)[] = [];
   readonly #known = new Set<string>();
+  /** Whether the present scenario moves a factor by maturity. */
+  readonly #isByMaturity = new Map<string, boolean>();
 
   /** Begins a scenario. @throws BookError for a name that another scenario has; `place` is its place in the book */
   begin(name: string, years: number, weight: number | undefined, place: string): void {
     if (this.#known.has(name)) throw new BookError(place, `another scenario has the name ${quote(name)}`);
     this.#known.add(name);
+    this.#isByMaturity.clear();
     this.#names.push(name);
     this.#years.push(years);
     this.#weights.push(weight);
   }
 
-  /** Adds a move to the scenario that was begun last. */
-  move(factor: ScenarioFactor, by: number): void {
+  /** Adds a move to the scenario that was begun last. @throws BookError for one of a factor that it moves already */
+  move(factor: ScenarioFactor, by: number, place: string): void {
+    const whole = factorKey({ ...factor, at: undefined });
+    const isByMaturity = factor.at !== undefined;
+    if ((this.#isByMaturity.get(whole) ?? isByMaturity) !== isByMaturity)
+      throw new BookError(place, `expected moves of ${factor.kind} of ${quote(factor.of)} in parallel or by maturity`);
+    this.#isByMaturity.set(whole, isByMaturity);
     const key = factorKey(factor);
     let column = this.#columns.get(key);
     if (column === undefined) this.#columns.set(key, (column = { ...factor, moves: [] }));
-    column.moves[this.#names.length - 1] = by;
+    const last = this.#names.length - 1;
+    if (column.moves[last] !== undefined) throw new BookError(place, "the scenario moves this already");
+    column.moves[last] = by;
   }
 
   /** Returns the table of all scenarios. */

@@ -381,6 +381,7 @@ describe("what cannot be used is an error with its place and what works", () => 
     [{ spot: { "*": { to: 100 } } }, "expected a relative move of every spot"],
     [{ time: "2026-11-19" }, "scenarios[0].moves.time: expected a date from asOf"],
     [{ rate: { EUR: { "2027-03-19": 0.01 } } }, 'scenarios[0].moves.rate.EUR["2027-03-19"]: expected a tenor such as'],
+    [{ rate: { EUR: { "2Y": 0.01, "24M": 0.02 } } }, 'moves.rate.EUR["24M"]: the scenario moves this already'],
     [{ dividend: { SAP: { "1Y": 0.01 } } }, "scenarios[0].moves.dividend.SAP: expected an absolute move"],
     [{ sopt: {} }, 'unknown field (did you mean "spot"?)'],
   ])("%j", (moves, message) => {
