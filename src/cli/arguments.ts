@@ -114,6 +114,13 @@ export function parseFraction(text: string): number {
   return value;
 }
 
+/** Parses a command-line argument that is a confidence, written as `99%` or 0.99. */
+export function parseConfidence(text: string): number {
+  const value = parseFraction(text);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("expected a share below 1, such as 0.99 or 99%.");
+}
+
 /** Parses a command-line argument that is a number of days, such as `10d`. */
 export function parseHorizon(text: string): number {
   const days = Number(/^(\d+)d$/i.exec(text)?.[1]);

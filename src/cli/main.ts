@@ -9,7 +9,7 @@ import { packageVersion } from "../output/formats/index.ts";
 import {
   parseAtLeastTwo,
   parseColumnMap,
-  parseFraction,
+  parseConfidence,
   parseNames,
   parsePort,
   parsePositive,
@@ -330,7 +330,7 @@ function describeReport(program: Command, { terminal, signal, done }: CommandCon
     .option("--map <columns>", MAP_HELP, parseColumnMap)
     .option("--before <results>", "earlier results, to show what has changed since")
     .option("--group-by <names>", GROUP_BY_HELP, parseNames)
-    .option("--confidence <part>", "of value at risk under named scenarios, such as 99%", parseFraction, 0.99)
+    .option("--confidence <part>", "of value at risk under named scenarios, such as 99%", parseConfidence, 0.99)
     .requiredOption("-o, --output <file>", "REPORT.html; - for standard output")
     .action(async (path: string, options: ReportOptions) => {
       const { report } = await import("./commands/report.ts");

@@ -1,7 +1,7 @@
 /** Command-line definitions of the commands for the risk of a book under scenarios. */
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { parseFraction, parseHorizon, parseNames } from "./arguments.ts";
+import { parseConfidence, parseFraction, parseHorizon, parseNames } from "./arguments.ts";
 import type { HistoryCommandOptions } from "./commands/history.ts";
 import type { VarOptions } from "./commands/var.ts";
 import { CliError } from "./failure.ts";
@@ -30,7 +30,7 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
     .argument("<book>", "BOOK.json, .ndjson or .xlsx, TRADES.csv or .parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--scenarios <file>", SCENARIOS_HELP)
-    .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseFraction, 0.99)
+    .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseConfidence, 0.99)
     .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
     .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
     .option(

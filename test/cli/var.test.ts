@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as fc from "fast-check";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, describe, expect, test } from "vitest";
 import { readBook } from "../../src/book/index.ts";
@@ -109,7 +110,14 @@ describe("the tail of a weighted distribution", () => {
     expect(lossAt(tail, profits)).toBe(5);
     expect(meanLoss(tail, profits)).toBeCloseTo((0.5 * 9 + 0.75 * 5) / 1.25, 12);
     expect(lossAt(tailOf([-1, -2, -3, -4], 0.75), [-1, -2, -3, -4])).toBe(3);
-    expect(() => tailOf(profits, 0.75, [0, 0, 0, 0, 0])).toThrow("expected some above 0");
+    for (const none of [0, 1e308])
+      expect(() =>
+        tailOf(
+          profits,
+          0.75,
+          profits.map(() => none),
+        ),
+      ).toThrow("expected some above 0");
   });
 
   test("has the sampling error of a normal distribution's quantile", () => {
@@ -117,7 +125,26 @@ describe("the tail of a weighted distribution", () => {
     const count = 4000;
     const profits = Array.from({ length: count }, (_, s) => Math.log((s + 0.5) / (count - s - 0.5)));
     const { valueAtRisk } = samplingErrors(profits, 0.9);
-    expect(valueAtRisk / (Math.sqrt(0.09 / count) / 0.09)).toBeCloseTo(1, 1);
+    expect(valueAtRisk! / (Math.sqrt(0.09 / count) / 0.09)).toBeCloseTo(1, 1);
+  });
+
+  test("never tells a sampling error of 0 where scenarios are too few to tell", () => {
+    const profits = fc.uniqueArray(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { maxLength: 60, minLength: 1 });
+    fc.assert(
+      fc.property(profits, fc.double({ min: 0.001, max: 0.999, noNaN: true }), (own, confidence) => {
+        const inTail = own.length * (1 - confidence);
+        for (const error of Object.values(samplingErrors(own, confidence)))
+          expect(error === null || (error > 0 && inTail > 1)).toBe(true);
+      }),
+    );
+    expect(samplingErrors([1, 2, 3], 0.99)).toEqual({ valueAtRisk: null, expectedShortfall: null });
+  });
+
+  test("has no confidence without a tail", async () => {
+    for (const confidence of [0, 1, Number.NaN])
+      expect(() => tailOf([1, 2], confidence)).toThrow("expected a share between 0 and 1");
+    const { status, stderr } = await feynkac("var", book, "--scenarios", table, "--confidence", "100%");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("expected a share below 1") as string]);
   });
 });
 
@@ -128,6 +155,8 @@ describe("a table of scenarios that cannot be used names its place", () => {
     ["name,spot.SAP\nA,x\n", 'row 1, column "spot.SAP": expected a number from -1, got "x"'],
     ["spot.SAP\n0.1\n", 'the table: expected a row for each scenario, with a column "name"'],
     ["name,spot.SAP\nA\n", "line 2: expected 2 cells"],
+    ["name,weight,weight\nA,1,2\n", 'line 1: column "weight" is there twice'],
+    ["name,rate.EUR,rate.EUR.5Y\nA,,0.1\nB,0.1,0.2\n", 'row 2, column "rate.EUR.5Y": expected moves of rate of "EUR"'],
   ])("%j", async (text, message) => {
     const file = at("bad.csv");
     writeFileSync(file, text);

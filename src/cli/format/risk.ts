@@ -14,7 +14,7 @@ export function riskText({
 }: BookRisk & { readonly failed: number; readonly horizon: string | undefined }): string {
   const { currency, confidence, scenarios, trades, value, valueAtRisk, expectedShortfall, components, worst } = risk;
   const decimals = decimalsFor([valueAtRisk.value, expectedShortfall.value], 7);
-  const number = (one: number): string => formatFixed(one, decimals);
+  const number = (one: number | null): string => formatFixed(one, decimals);
   const percent = Number((100 * confidence).toPrecision(6));
   const over = horizon === undefined ? "" : ` over ${escapeControls(horizon)}`;
   const head =

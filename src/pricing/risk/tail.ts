@@ -5,7 +5,8 @@ import { SpecError } from "../../base/errors.ts";
 export interface RiskNumber {
   readonly value: number;
   readonly errorEstimate: number;
-  readonly samplingError: number;
+  /** Null where too few scenarios lie beyond the confidence to tell. */
+  readonly samplingError: number | null;
 }
 
 /** The scenarios of the tail. */
@@ -25,15 +26,16 @@ const ROUNDING = 1e-12;
  * Returns the tail of some profits. The losses have the empirical distribution of the weights wₛ, which sum to 1. Value
  * at risk is its quantile without interpolation, the least loss l with P(loss ≤ l) ≥ c. Expected shortfall is the mean
  * of all quantiles above c, in which the scenario at the edge counts with the rest of 1 − c (Acerbi and Tasche 2002).
- * @throws SpecError for weights that sum to 0
+ * @throws SpecError for weights that sum to 0, and for a confidence that leaves no tail or no body
  */
 export function tailOf(profits: ArrayLike<number>, confidence: number, weights?: ArrayLike<number>): Tail {
+  if (!(confidence > 0 && confidence < 1)) throw new SpecError("the confidence: expected a share between 0 and 1");
   const own = normalized(profits.length, weights);
   const order = Array.from(profits, (_, s) => s).sort((a, b) => profits[a] - profits[b] || a - b);
   const mass = 1 - confidence;
   const shares = new Map<number, number>();
   let before = 0;
-  let at = order[order.length - 1];
+  let at = order.findLast((s) => own[s] > 0)!;
   for (const s of order) {
     const after = before + own[s];
     const share = Math.min(after, mass) - before;
@@ -50,7 +52,8 @@ export function tailOf(profits: ArrayLike<number>, confidence: number, weights?:
 function normalized(count: number, weights: ArrayLike<number> | undefined): Float64Array {
   const own = Float64Array.from({ length: count }, (_, s) => weights?.[s] ?? 1);
   const total = own.reduce((sum, weight) => sum + weight, 0);
-  if (!(total > 0)) throw new SpecError("the weights of scenarios: expected some above 0");
+  if (!(total > 0 && total < Infinity))
+    throw new SpecError("the weights of scenarios: expected some above 0, and a sum below 1.8e308");
   return own.map((weight) => weight / total);
 }
 
@@ -67,26 +70,27 @@ export function meanLoss({ weights }: Tail, profits: ArrayLike<number>): number 
 /**
  * Returns the standard errors that the number of scenarios leaves. That of value at risk is half of the distance of the
  * quantiles one standard deviation of the tail's mass above and below. That of expected shortfall is by the variance of
- * the mean over the tail, with the value at risk as if it were known.
+ * the mean over the tail, with the value at risk as if it were known. Where one of these quantiles lies beyond all
+ * scenarios, as with fewer than about two in the tail, nothing can be told.
  */
 export function samplingErrors(
   profits: ArrayLike<number>,
   confidence: number,
   weights?: ArrayLike<number>,
-): { readonly valueAtRisk: number; readonly expectedShortfall: number } {
+): { readonly valueAtRisk: number | null; readonly expectedShortfall: number | null } {
   const own = normalized(profits.length, weights);
   const size = 1 / own.reduce((sum, weight) => sum + weight * weight, 0);
   const deviation = Math.sqrt((confidence * (1 - confidence)) / size);
-  const within = (level: number): number => Math.min(Math.max(level, 0), 1 - 1 / (2 * size));
-  const [low, high] = [confidence - deviation, confidence + deviation].map((level) =>
-    lossAt(tailOf(profits, within(level), weights), profits),
-  );
-  const quantile = lossAt(tailOf(profits, confidence, weights), profits);
+  const [low, high] = [confidence - deviation, confidence + deviation];
+  const [least, most] = [1 / (2 * size), 1 - 1 / (2 * size)];
+  if (low < least || high > most) return { valueAtRisk: null, expectedShortfall: null };
+  const lossOf = (level: number): number => lossAt(tailOf(profits, level, weights), profits);
+  const quantile = lossOf(confidence);
   const excess = own.map((weight, s) => weight * Math.max(-profits[s] - quantile, 0));
   const mean = excess.reduce((sum, one) => sum + one, 0);
   const square = own.reduce((sum, weight, s) => sum + weight * Math.max(-profits[s] - quantile, 0) ** 2, 0);
   return {
-    valueAtRisk: (high - low) / 2,
+    valueAtRisk: (lossOf(high) - lossOf(low)) / 2,
     expectedShortfall: Math.sqrt(Math.max(square - mean * mean, 0) / size) / (1 - confidence),
   };
 }
