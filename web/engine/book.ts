@@ -7,6 +7,7 @@ import {
   currencyOf,
   type ParsedTrade,
   readHeader,
+  type ScenarioTable,
   type TradeResult,
   underlyingsOf,
 } from "../../src/book/index.ts";
@@ -23,6 +24,8 @@ export class SessionBook {
   readonly entries: unknown[];
   /** Whether a trade's result is missing, or that of before an edit. */
   readonly stale: boolean[];
+  /** Named scenarios from a file, in the place of those of the book. */
+  table: ScenarioTable | undefined;
   readonly #loaded: Plain;
   #written: Plain;
   #header: BookHeader;
@@ -39,7 +42,8 @@ export class SessionBook {
   }
 
   get context(): BookContext {
-    return contextOf(this.#header);
+    const context = contextOf(this.#header);
+    return this.table === undefined ? context : { ...context, scenarioTable: this.table };
   }
 
   get market(): BookHeader["market"] {
@@ -48,7 +52,8 @@ export class SessionBook {
 
   get info(): LoadedBook {
     const { asOf, scenarios } = this.#header;
-    return { name: this.name, asOf, scenarios, trades: this.parsed.length, header: this.#written };
+    const named = this.context.scenarioTable?.names.length ?? 0;
+    return { name: this.name, asOf, scenarios, named, trades: this.parsed.length, header: this.#written };
   }
 
   /** The book as it stands, with its edits. */

@@ -13,7 +13,7 @@ import {
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
 import type { Chart } from "../../src/output/charts/index.ts";
-import type { ExplainMethod } from "../../src/pricing/index.ts";
+import type { BookRisk, ExplainMethod, RiskPart } from "../../src/pricing/index.ts";
 import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import type { Precision } from "../../src/kernel/index.ts";
@@ -55,6 +55,8 @@ export interface LoadedBook {
   /** Everything of the book but its trades, as written. */
   readonly header: Readonly<Record<string, unknown>>;
   readonly scenarios: Scenarios | undefined;
+  /** The number of its named scenarios. */
+  readonly named: number;
 }
 
 export interface RunChoice {
@@ -130,7 +132,26 @@ export interface Calls {
   export(format: ExportFormat): ExportedFile;
   picture(request: PictureRequest): readonly Chart[];
   explain(request: ExplainRequest): ExplainAnswer;
+  scenarios(file: GivenFile): LoadedBook;
+  risk(request: RiskRequest): RiskAnswer;
   play(request: PlayRequest): PlayResult;
+}
+
+/** A confidence from 0 to 1, and what the parts of the risk are of: trades, or groups by a name. */
+export interface RiskRequest {
+  readonly confidence: number;
+  readonly by: string;
+}
+
+export interface RiskAnswer extends Omit<BookRisk, "components"> {
+  /** What parts may be of. */
+  readonly by: readonly string[];
+  /** The largest parts, and how many are left out. */
+  readonly parts: readonly RiskPart[];
+  readonly hidden: number;
+  /** The trades that have no value in some scenario, which are left out. */
+  readonly without: readonly string[];
+  readonly chart: Chart;
 }
 
 /** Why the book's value changes: to another book, or to this one in a market that has moved. */

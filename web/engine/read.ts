@@ -8,13 +8,18 @@ import {
   type InputFormat,
   type ParsedTrade,
   parseJson,
+  type Market,
   readCsv,
+  readCsvRows,
   readMarketFile,
   readNdjson,
   readParquet,
+  readParquetRows,
   readTrades,
   readWholeBook,
   readWholeText,
+  type ScenarioTable,
+  scenariosOfRows,
 } from "../../src/book/index.ts";
 import { BookError } from "../../src/base/errors.ts";
 import type { GivenFile } from "./protocol.ts";
@@ -100,6 +105,21 @@ async function readTable(
           { map },
         );
   return { name: table.name, header: market, entries, parsed: await settleAll(stream.trades) };
+}
+
+/** Reads named scenarios from a table. @throws BookError with the file's name */
+export async function readScenarios(
+  { name, file }: GivenFile,
+  book: { readonly context: { readonly asOf: string }; readonly market: Market },
+): Promise<ScenarioTable> {
+  try {
+    const isParquet = name.toLowerCase().endsWith(".parquet");
+    const rows = isParquet ? await readParquetRows(await file.arrayBuffer()) : await readCsvRows(textOf(file));
+    return scenariosOfRows(rows, { asOf: book.context.asOf, market: book.market });
+  } catch (error) {
+    if (error instanceof BookError) throw new BookError("", `${name}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** A header that remembers the trades it has read, as plain data: they can be edited then. */

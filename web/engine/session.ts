@@ -17,10 +17,10 @@ import { SessionBook } from "./book.ts";
 import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import { Pricer } from "./pricer.ts";
-import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
+import type { ExplainAnswer, ExplainRequest, GivenFile, RiskAnswer, RiskRequest } from "./protocol.ts";
 import type { Calls, Change, DeviceChoice, Edit, Event, Fit, Given, LoadedBook, OpenedDevice } from "./protocol.ts";
 import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
-import { readFiles } from "./read.ts";
+import { readFiles, readScenarios } from "./read.ts";
 import { rowBlock } from "./rows.ts";
 
 /** Trades of a book that is priced in small batches, and of such a batch. */
@@ -136,6 +136,17 @@ export class EngineSession implements Session {
     const [book, { device, choice }] = [this.#loaded(), await this.#device()];
     const { explainChange } = await import("./explain.ts");
     return explainChange(request, book, { device, precision: choice.precision, signal });
+  }
+
+  async scenarios(file: GivenFile): Promise<LoadedBook> {
+    const book = this.#loaded();
+    book.table = await readScenarios(file, book);
+    return book.info;
+  }
+
+  async risk(request: RiskRequest): Promise<RiskAnswer> {
+    const { riskOf } = await import("./risk.ts");
+    return riskOf(request, this.#loaded());
   }
 
   async play(request: PlayRequest, { signal }: CallContext): Promise<PlayResult> {

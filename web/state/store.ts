@@ -27,7 +27,7 @@ export type Run =
   | { readonly state: "cancelled" };
 
 export const choice = signal<DeviceChoice>({ backend: "cpu", precision: "f64" });
-export const TABS = ["Book", "Pictures", "Explain", "Playground"] as const;
+export const TABS = ["Book", "Pictures", "Risk", "Explain", "Playground"] as const;
 export type Tab = (typeof TABS)[number];
 export const tab = signal<Tab>("Book");
 export const playCode = signal(PLAYS[0].code);
@@ -108,6 +108,18 @@ export async function openFiles(files: readonly GivenFile[], map?: ColumnMap): P
       return;
     }
     problem.value = problemOf(`${files.map(({ name }) => name).join(" and ")} cannot be read`, error);
+    return;
+  }
+  await price();
+}
+
+/** Prices the book under named scenarios from a table, in the place of its own. */
+export async function openScenarios(given: GivenFile): Promise<void> {
+  controller?.abort(new DOMException("other scenarios", "AbortError"));
+  try {
+    book.value = await engine.call("scenarios", given);
+  } catch (error) {
+    problem.value = problemOf(`${given.name} cannot be read`, error);
     return;
   }
   await price();

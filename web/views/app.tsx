@@ -1,6 +1,7 @@
 /** The whole page: its bar, its parts, and where files are dropped. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
 import { CHART_STYLE } from "../../src/output/charts/index.ts";
 import { openFiles, tab } from "../state/store.ts";
 import { BookView } from "./book.tsx";
@@ -10,6 +11,15 @@ import { Header } from "./header.tsx";
 import { PicturesView } from "./pictures.tsx";
 import { PlaygroundView } from "./playground.tsx";
 import { Problems } from "./problems.tsx";
+
+/** A view that most visits do not need, which is loaded when it is first shown. */
+function Later({ load }: { readonly load: () => Promise<() => VNode> }): VNode | null {
+  const View = useSignal<(() => VNode) | undefined>(undefined);
+  useEffect(() => void load().then((view) => (View.value = view)), []);
+  return View.value === undefined ? null : <View.value />;
+}
+
+const riskView = async (): Promise<() => VNode> => (await import("./risk.tsx")).RiskView;
 
 export function App(): VNode {
   const over = useSignal(false);
@@ -42,6 +52,7 @@ export function App(): VNode {
           <BookView />
         </div>
         {tab.value === "Pictures" && <PicturesView />}
+        {tab.value === "Risk" && <Later load={riskView} />}
         {tab.value === "Explain" && <ExplainView />}
         {tab.value === "Playground" && <PlaygroundView />}
       </main>

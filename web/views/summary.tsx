@@ -92,7 +92,7 @@ function Underlyings({ total }: { readonly total: CurrencyTotals }): VNode | nul
   );
 }
 
-function RunState(): VNode {
+export function RunState(): VNode {
   const state = run.value;
   switch (state.state) {
     case "none":

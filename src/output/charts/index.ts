@@ -6,6 +6,7 @@ export { calibrationCharts } from "./calibration.ts";
 import { drawContours } from "./contour.ts";
 import { drawHeatMap } from "./heat-map.ts";
 import { drawPlot } from "./plot.ts";
+export { percentText, profitChart } from "./profits.ts";
 import { CHART_STYLE } from "./style.ts";
 import { svgElement, svgText } from "./text.ts";
 import type { Chart, ChartSize } from "./types.ts";

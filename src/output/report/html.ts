@@ -1,11 +1,11 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { Market, Scenarios } from "../../book/index.ts";
-import { type Chart, CHART_STYLE, drawChart, escapeXml } from "../charts/index.ts";
+import { type Chart, CHART_STYLE, drawChart, escapeXml, profitChart } from "../charts/index.ts";
 import { decimalsFor, formatErrorEstimate, formatFixed } from "../formats/index.ts";
 import type { ReportChanges } from "./changes.ts";
 import { allGrids, reportCharts } from "./charts.ts";
 import { marketTables } from "./market.ts";
-import { profitChart, riskSection } from "./risk.ts";
+import { riskSection } from "./risk.ts";
 import { firstScreen } from "./screen.ts";
 import { REPORT_STYLE } from "./style.ts";
 import type { ReportListName, ReportSummary } from "./summary.ts";
@@ -87,7 +87,7 @@ function head({ priced, failed }: ReportSummary, { title, asOf, device }: Report
 function mainChart(summary: ReportSummary, { scenarios }: ReportProvenance, confidence: number): Chart | undefined {
   const [grid] = allGrids(summary, scenarios);
   const [[, risk] = []] = summary.risks;
-  return grid ?? (risk && profitChart(risk, risk.risk(confidence)));
+  return grid ?? (risk && profitChart(risk.risk(confidence), risk.distribution));
 }
 
 function textsTable(all: ReportSummary["warnings"], title: string): string {

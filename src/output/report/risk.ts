@@ -1,63 +1,9 @@
 /** Value at risk in a report: the distribution of profits under named scenarios, the worst of them, and the parts. */
-import type { BookRisk, RiskCollector, RiskPart } from "../../pricing/index.ts";
-import { type Chart, drawChart, escapeXml } from "../charts/index.ts";
+import type { BookRisk, RiskPart } from "../../pricing/index.ts";
+import { drawChart, escapeXml, percentText, profitChart } from "../charts/index.ts";
 import { decimalsFor, formatFixed } from "../formats/index.ts";
 import type { ReportSummary } from "./summary.ts";
 import { type Cell, note, profitCell, section, table, whole } from "./table.ts";
-
-/** Returns a confidence as text: `99 %`. */
-export const percentText = (part: number): string => `${Number((100 * part).toPrecision(6))} %`;
-
-/** Returns the distribution of profits as a histogram, with marks at value at risk and expected shortfall. */
-export function profitChart({ distribution: { profits, weights } }: RiskCollector, risk: BookRisk): Chart {
-  const { currency, confidence, valueAtRisk, expectedShortfall } = risk;
-  const { first, step, counts } = histogramOf(profits, weights);
-  return {
-    kind: "plot",
-    title: `Profit or loss under ${whole(risk.scenarios)} scenarios, ${currency}`,
-    x: { label: `profit or loss, ${currency}` },
-    y: { label: weights === undefined ? "scenarios" : "weight, %" },
-    series: [
-      { label: "scenarios", style: "bars", points: counts.map((count, bin) => [first + (bin + 0.5) * step, count]) },
-    ],
-    marks: [
-      { x: -valueAtRisk.value, label: `VaR ${percentText(confidence)}` },
-      // Its name has room beside the other one's only where they are apart.
-      ...(expectedShortfall.value - valueAtRisk.value < 0.2 * step * counts.length
-        ? []
-        : [{ x: -expectedShortfall.value, label: "ES" }]),
-    ],
-  };
-}
-
-/** The most bins of a histogram. */
-const MAX_BINS = 40;
-
-/**
- * Returns a histogram whose bins have round edges, about √n of them: numbers of scenarios, or where they have weights
- * the parts of the weights in per cent.
- */
-export function histogramOf(
-  profits: ArrayLike<number>,
-  weights: ArrayLike<number> | undefined,
-): { readonly first: number; readonly step: number; readonly counts: readonly number[] } {
-  const all = Array.from(profits);
-  const [min, max] = all.reduce(([a, b], one) => [Math.min(a, one), Math.max(b, one)], [Infinity, -Infinity]);
-  const bins = Math.min(Math.max(Math.ceil(2 * Math.sqrt(all.length)), 5), MAX_BINS);
-  const step = roundStep((max - min || Math.abs(max) || 1) / bins);
-  const first = step * Math.floor(min / step);
-  const counts = new Array<number>(Math.floor((max - first) / step) + 1).fill(0);
-  const total = weights === undefined ? 1 : all.reduce((sum, _, s) => sum + weights[s], 0) / 100;
-  const binOf = (one: number): number => Math.max(Math.floor((one - first) / step), 0);
-  all.forEach((one, s) => (counts[binOf(one)] += (weights?.[s] ?? 1) / total));
-  return { first, step, counts };
-}
-
-/** Returns the next of 1, 2 and 5 times a power of ten. */
-function roundStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least) ?? 10 * power;
-}
 
 const MAX_PARTS = 20;
 
@@ -70,7 +16,7 @@ export function riskSection(summary: ReportSummary, confidence: number, horizon:
     const groups = Object.entries(components.groups).map(([by, all]) =>
       partsTable(by.replace(/^tag\./, ""), all, risk, decimals),
     );
-    const chart = drawChart(profitChart(collector, risk), { width: 560, height: 320 });
+    const chart = drawChart(profitChart(risk, collector.distribution), { width: 560, height: 320 });
     return [
       `<div class="charts"><figure>${chart}</figure><div>${measuresTable(risk, decimals, horizon)}</div></div>`,
       table(

@@ -1,9 +1,8 @@
 /** The first screen of a report: value, change, the largest risks and errors, and profit or loss under scenarios. */
 import type { CurrencyTotals } from "../../book/index.ts";
-import { type Chart, drawChart, escapeXml } from "../charts/index.ts";
+import { type Chart, drawChart, escapeXml, percentText } from "../charts/index.ts";
 import { decimalsFor, formatFixed } from "../formats/index.ts";
 import type { ReportChanges } from "./changes.ts";
-import { percentText } from "./risk.ts";
 import type { ReportSummary } from "./summary.ts";
 import { type Cell, errorText, profitCell, roundedTo, table, whole } from "./table.ts";
 import { DAYS, partOf } from "./totals.ts";
