@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Union
@@ -61,14 +62,14 @@ def _rows(found: Any) -> List[Any]:
     rows = records(found) if is_frame(found) else found
     if isinstance(rows, Mapping) or isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
         raise BookError("trades", f"expected a frame or a list of trades, got a {type(found).__name__}")
-    return [nested(row) if isinstance(row, Mapping) else row for row in rows]
+    return [nested(row) if type(row) is dict or isinstance(row, Mapping) else row for row in rows]
 
 
 def nested(row: Mapping[str, Any]) -> Dict[str, Any]:
     """Returns a row of a table as a trade: `payoff.digital` becomes `digital` inside `payoff`, `tag.desk` a tag."""
     trade: Dict[str, Any] = {}
     for name, cell in row.items():
-        steps = ["tags", name[4:]] if isinstance(name, str) and name.startswith("tag.") else str(name).split(".")
+        steps = _steps(name)
         if len(steps) == 1:
             trade.setdefault(name, cell)
             continue
@@ -78,6 +79,12 @@ def nested(row: Mapping[str, Any]) -> Dict[str, Any]:
             place[step] = place = dict(inner) if isinstance(inner, Mapping) else {}
         place[steps[-1]] = cell
     return trade
+
+
+@functools.lru_cache(maxsize=1024)
+def _steps(name: Any) -> List[str]:
+    """Returns the names on the way to the field of a column. They are kept, since all rows have the same columns."""
+    return ["tags", name[4:]] if isinstance(name, str) and name.startswith("tag.") else str(name).split(".")
 
 
 def _read(source: Any, name: str) -> Any:

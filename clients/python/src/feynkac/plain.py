@@ -23,8 +23,10 @@ def plain(value: Any, path: str = "") -> Any:
 
     Raises BookError with the path of a number that is not finite, or of a value that has no JSON form.
     """
-    if value is None or isinstance(value, (str, bool)):
+    if is_plain(value) or isinstance(value, (str, bool)):
         return value
+    if type(value) is dict:
+        return _object(value, path)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -48,6 +50,16 @@ def plain(value: Any, path: str = "") -> Any:
         return [plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
     kind = type(value).__name__
     raise BookError(path, f"expected a number, a text, a date, a list or a dict, got a {kind}")
+
+
+#: Types whose values JSON has as they are, but for numbers that are not finite.
+_PLAIN = frozenset((type(None), str, bool, int))
+
+
+def is_plain(value: Any) -> bool:
+    """Tells fast whether a value is one of JSON already; not of lists, dicts, and types that are derived from others."""
+    kind = type(value)
+    return kind in _PLAIN or (kind is float and math.isfinite(value))
 
 
 def is_missing(value: Any) -> bool:
@@ -98,7 +110,17 @@ def records(frame: Any, path: str = "trades") -> List[Dict[str, Any]]:
     else:
         columns = {str(name): list(frame[name]) for name in frame.columns}
     rows = zip(*columns.values())
+    if not any(_has_blanks(column) for column in columns.values()):
+        return [dict(zip(columns, row)) for row in rows]
     return [{name: cell for name, cell in zip(columns, row) if not is_blank(cell)} for row in rows]
+
+
+def _has_blanks(column: List[Any]) -> bool:
+    """Tells whether a column has a cell that is missing, fast where all of its cells have the usual types."""
+    kinds = set(map(type, column))
+    if kinds <= {str, int, bool}:
+        return "" in column
+    return not kinds <= {float, int} or any(map(math.isnan, column))
 
 
 def _object(value: Mapping[Any, Any], path: str) -> Dict[str, Any]:
@@ -106,6 +128,9 @@ def _object(value: Mapping[Any, Any], path: str) -> Dict[str, Any]:
     for name, field in value.items():
         if not isinstance(name, str):
             raise BookError(path, f"expected names that are texts, got {name!r}")
+        if field is not None and is_plain(field):
+            fields[name] = field
+            continue
         place = f"{path}.{name}" if path else name
         field = plain(field, place)
         if field is not None:
