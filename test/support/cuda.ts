@@ -1,7 +1,5 @@
 /** A CUDA device for tests: the machine's own GPU, or the emulator that runs kernels on the CPU. */
 import { createCudaDevice, type CudaDevice, type CudaDeviceOptions } from "../../src/device/cuda/index.ts";
-import { buildId, ProgramStore } from "../../src/device/cache/stored.ts";
-import type { CudaImage } from "../../src/device/cuda/program/compiler.ts";
 import { cudaMayBeHere } from "../../src/device/cuda/library/driver-paths.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
@@ -20,10 +18,13 @@ export async function openCudaForTests(options: CudaDeviceOptions = {}): Promise
   return openEmulatedCuda(options);
 }
 
-/** Opens the emulator. Its images are kept by its own name, since they must not meet a real driver's. */
+/** The folder of kernels that test files share (test/support/compiled.ts), or none that was named. */
+const SHARED = /^$|\/\.cache\/kernels$/;
+
+/** The emulator's own cache of compiled kernels is enough; its images must not meet a real driver's. */
 export async function openEmulatedCuda(options: CudaDeviceOptions = {}): Promise<CudaDevice | undefined> {
   const libraries = await buildCudaEmulator();
   if (libraries === undefined) return undefined;
-  const stored = new ProgramStore<CudaImage>(`CUDA by ${libraries.nvrtc}`, buildId() ?? "sources");
-  return createCudaDevice({ memory: "exact", stored, ...libraries, ...options });
+  if (SHARED.test(process.env["FEYNKAC_CACHE"] ?? "")) process.env["FEYNKAC_CACHE"] = "off";
+  return createCudaDevice({ memory: "exact", ...libraries, ...options });
 }

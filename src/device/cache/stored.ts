@@ -82,12 +82,14 @@ export class ProgramStore<Image extends StoredImage> {
 }
 
 /**
- * Returns the cache on disk of compiled programs of one kind. It is undefined in a browser, and if the package runs
- * from its sources, because the compiler's code may then change.
+ * Returns the cache on disk of compiled programs of one kind. It is undefined in a browser, if FEYNKAC_CACHE is `off`,
+ * and if the package runs from its sources, because the compiler's code may then change.
  */
 export function programStoreOf<Image extends StoredImage>(kind: string): ProgramStore<Image> | undefined {
   const build = buildId();
-  return build === undefined || !inNode() ? undefined : new ProgramStore<Image>(kind, build);
+  if (build === undefined || !inNode()) return undefined;
+  const cache = new KernelCache();
+  return cache.directory === undefined ? undefined : new ProgramStore<Image>(kind, build, cache);
 }
 
 /** Returns the bytes of a program: the length of its description, the description as JSON, and the program. */
