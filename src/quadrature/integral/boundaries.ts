@@ -5,7 +5,7 @@ import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
 
 /** Boundaries kept at first, unless a batch has more: up to 1 MB for each of the usual schemes. */
 const USUAL = 4096;
-/** Boundaries kept at most, unless a batch has more. Those under many scenarios are used by many batches. */
+/** Boundaries kept once a batch has more than the usual, as under many scenarios, whose boundaries are used again. */
 const MOST = 65_536;
 
 /** The time that a boundary takes one core by the finest scheme, about. */
@@ -55,14 +55,21 @@ export class BoundaryCache implements Disposable {
    */
   slotsOf(boundaries: ArrayLike<number>): Int32Array {
     const count = boundaries.length / BOUNDARY_INPUTS;
-    let missing = 0;
-    for (let i = 0; i < count; i++) if (this.#slots.find(boundaries, i * BOUNDARY_INPUTS) < 0) missing++;
-    if (this.#slots.size + missing > this.#capacity) this.#reset(count);
-    const first = this.#slots.size;
     const slots = new Int32Array(count);
+    let missing = 0;
+    for (let i = 0; i < count; i++) {
+      slots[i] = this.#slots.find(boundaries, i * BOUNDARY_INPUTS);
+      if (slots[i] < 0) missing++;
+    }
+    if (this.#slots.size + missing > this.#capacity) {
+      this.#reset(count);
+      slots.fill(-1);
+    }
+    const first = this.#slots.size;
     /** The indices of those that are added, in the order of their slots. */
     const added: number[] = [];
     for (let i = 0; i < count; i++) {
+      if (slots[i] >= 0) continue;
       slots[i] = this.#slots.add(boundaries, i * BOUNDARY_INPUTS);
       if (slots[i] === first + added.length) added.push(i);
     }
@@ -140,7 +147,7 @@ export class BoundaryCache implements Disposable {
   #reset(needed: number): void {
     this[Symbol.dispose]();
     this.#slots = new TupleNumbers(BOUNDARY_INPUTS);
-    this.#capacity = Math.max(USUAL, Math.min(2 * this.#capacity, MOST), 2 ** Math.ceil(Math.log2(needed)));
+    this.#capacity = Math.max(needed > USUAL ? MOST : USUAL, 2 ** Math.ceil(Math.log2(needed)));
     this.#model = this.#device.createBuffer("f64", BOUNDARY_INPUTS * this.#capacity);
   }
 

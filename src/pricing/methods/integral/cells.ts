@@ -1,11 +1,5 @@
 /** The cells of American options: columns of puts, and families of them that are refined together. */
-import {
-  type IntegralEngine,
-  PUT_INPUTS,
-  type PutFamily,
-  PutValues,
-  TupleNumbers,
-} from "../../../quadrature/integral/index.ts";
+import { type IntegralEngine, PUT_INPUTS, type PutFamily, PutValues } from "../../../quadrature/integral/index.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import type { CellMoves, TradeCells } from "../../plan/cells.ts";
 import { type Batch, TARGET_ERRORS } from "../../plan/method.ts";
@@ -45,37 +39,50 @@ interface CellPuts extends TradePuts {
   readonly spot: Float64Array;
 }
 
-/** Returns the cells of trades as puts with strike 1 (`putsOf`). A cell without volatility has boundary −1. */
+/**
+ * Returns the cells of trades as puts with strike 1 (`putsOf`). Trades in equal markets share the boundaries of their
+ * cells. A cell without volatility has boundary −1.
+ */
 function putsOf(columns: TradeColumns, all: readonly TradeCells[]): CellPuts {
   const count = all.reduce((sum, { moves }) => sum + moves.count, 0);
   const column = (): Float64Array => new Float64Array(count);
   const [unit, logSpot, expiry, spot] = [column(), column(), column(), column()];
-  const boundary = new Int32Array(count).fill(-1);
-  const boundaries = new Float64Array(PUT_INPUTS * count);
-  const inputs = new Float64Array(PUT_INPUTS);
-  const numbers = new TupleNumbers(PUT_INPUTS);
-  let put = 0;
+  const boundary = new Int32Array(count);
+  const inputs = new Float64Array(PUT_INPUTS * count);
+  const shared = new Map<CellMoves, Map<string, Int32Array>>();
+  let [put, made] = [0, 0];
   for (const { trade, moves } of all) {
     const row = columns.rowOf(trade);
     const strike = columns.strike[trade];
     const isCall = columns.sign[trade] > 0;
-    const { rate, dividendYield, sigma } = constantMarket(columns, trade, row) as ConstantMarket;
-    inputs[3] = longestFor(columns.expiry[row]);
-    inputs[4] = isCall ? -1 : 1;
+    const market = constantMarket(columns, trade, row) as ConstantMarket;
+    const longest = longestFor(columns.expiry[row]);
+    const key = [market.rate, market.dividendYield, market.sigma, longest, isCall].join();
+    if (!shared.has(moves)) shared.set(moves, new Map());
+    let own = shared.get(moves)!.get(key);
+    if (own === undefined) {
+      shared.get(moves)!.set(key, (own = new Int32Array(moves.count).fill(-1)));
+      for (let k = 0; k < moves.count; k++) {
+        const sigma = market.sigma + moves.volatility[k];
+        if (!(sigma > 0 && moves.spot[k] > 0)) continue;
+        const at = PUT_INPUTS * made;
+        inputs[at + (isCall ? 1 : 0)] = market.rate + moves.rate[k];
+        inputs[at + (isCall ? 0 : 1)] = market.dividendYield + moves.dividend[k];
+        inputs[at + 2] = sigma;
+        inputs[at + 3] = longest;
+        inputs[at + 4] = isCall ? -1 : 1;
+        own[k] = made++;
+      }
+    }
+    boundary.set(own, put);
     expiry.fill(columns.expiry[row], put, put + moves.count);
     for (let k = 0; k < moves.count; k++, put++) {
       spot[put] = columns.spot[trade] * moves.spot[k];
       unit[put] = isCall ? spot[put] : strike;
       logSpot[put] = isCall ? Math.log(strike / spot[put]) : Math.log(spot[put] / strike);
-      inputs[isCall ? 1 : 0] = rate + moves.rate[k];
-      inputs[isCall ? 0 : 1] = dividendYield + moves.dividend[k];
-      inputs[2] = sigma + moves.volatility[k];
-      if (!(inputs[2] > 0 && spot[put] > 0)) continue;
-      boundary[put] = numbers.add(inputs);
-      if (boundary[put] === numbers.size - 1) boundaries.set(inputs, PUT_INPUTS * boundary[put]);
     }
   }
-  return { unit, logSpot, expiry, boundary, boundaries: boundaries.subarray(0, PUT_INPUTS * numbers.size), spot };
+  return { unit, logSpot, expiry, boundary, boundaries: inputs.subarray(0, PUT_INPUTS * made), spot };
 }
 
 /** Returns the puts of each trade as a family. */
