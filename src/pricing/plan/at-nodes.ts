@@ -22,6 +22,34 @@ export interface TradeAtNodes {
   take(node: number, values: Float64Array, error: number): void;
 }
 
+/**
+ * What simpler solutions of a trade are off by, told by its first nodes: a parabola in each factor, through the centre
+ * and both ends.
+ */
+export interface Lift {
+  /** The largest change from the centre, half of which a value with the parabola is taken to miss. */
+  readonly change: number;
+  /** Returns what is to be added to values at a node, [spot], given its place in the range of each factor. */
+  at(place: readonly number[]): Float64Array;
+}
+
+/** Returns the lift of a trade given what its simpler solutions are off by at its first nodes, [node][spot]. */
+export function liftOf([centre, ...ends]: readonly Float64Array[]): Lift {
+  let change = 0;
+  for (const end of ends) end.forEach((by, s) => (change = Math.max(change, Math.abs(by - centre[s]))));
+  const at = (place: readonly number[]): Float64Array =>
+    centre.map((by, s) =>
+      place.reduce((sum, x, d) => {
+        const [low, high] = [ends[2 * d][s] - by, ends[2 * d + 1][s] - by];
+        return sum + 0.5 * x * ((x - 1) * low + (x + 1) * high);
+      }, by),
+    );
+  return { change, at };
+}
+
+/** The part of the largest change of a lift that a value with it is taken to miss. */
+export const OF_CHANGE = 0.5;
+
 /** What prices trades at nodes by one method on one device. */
 export interface NodeSolver extends Disposable {
   /**

@@ -241,6 +241,14 @@ export class SpotReader {
     return { values, magnitudes, fine, coarse, between: hasBetween ? between : undefined };
   }
 
+  /** Reads the solution with an index in the pool alone. */
+  readOne(number: number): SpotColumn {
+    const [column] = this.#columns;
+    this.#payNow(this.#pool.instance(number).problem);
+    this.#column(number, column);
+    return column;
+  }
+
   #extrapolated(fine: number, coarse: number, k: number): number {
     return Math.max(extrapolated(fine, coarse), this.#paid[k]);
   }

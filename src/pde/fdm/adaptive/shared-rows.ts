@@ -1,4 +1,5 @@
 import { coarserInTime, type Grid, grids, type Resolution } from "../mesh/grid.ts";
+import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { type AdaptiveBatch, AdaptiveRow, addPairTo, type RowSettings, type SolvedGrids } from "./adaptive-row.ts";
 
@@ -6,8 +7,9 @@ import { type AdaptiveBatch, AdaptiveRow, addPairTo, type RowSettings, type Solv
  * The solutions of problems that differ in rates, yield and volatility alone, at the spots after today's.
  *
  * They share a mesh, a time grid and a resolution. The resolution is found from some of them, whose errors are assessed
- * as those of any other problem (`AdaptiveRow`); all others are solved on a fine and a coarse grid, and their error is
- * taken for the largest of the assessed ones. So these should be the extremes of what the problems differ in.
+ * as those of any other problem (`AdaptiveRow`); all others are solved on a fine and a coarse grid, or on the fine one
+ * alone, and their error is taken for the largest of the assessed ones. So these should be the extremes of what the
+ * problems differ in.
  *
  * The grids are those of the problem that needs the widest mesh. Where the nodes are values of the forward coordinate,
  * each problem has grids of its own.
@@ -61,11 +63,16 @@ export class SharedRows {
     return true;
   }
 
-  /** Adds the instances of a further problem at the resolution that was found. @throws as the constructor */
-  add(problem: OneFactorProblem): void {
-    const { pool } = this.#batch;
+  /**
+   * Adds the instances of a further problem at the resolution that was found: on both grids, or on the fine one alone.
+   * @throws as the constructor
+   */
+  add(problem: OneFactorProblem, isFineAlone: boolean): void {
+    const { pool, arena } = this.#batch;
+    const { pair } = this.#gridsOf(problem);
     this.#pairs.push(pool.count);
-    addPairTo(this.#batch, this.#gridsOf(problem).pair, problem, "points");
+    if (isFineAlone) pool.add(instance(pair[0], problem, arena, "points"), 0);
+    else addPairTo(this.#batch, pair, problem, "points");
   }
 
   /**
@@ -73,9 +80,23 @@ export class SharedRows {
    * @returns the largest size of a value
    */
   read(k: number, column: Float64Array): number {
-    const { values, magnitudes } = this.#batch.reader.read(this.#pairs[k], 1, false);
-    column.set(values);
-    return magnitudes.reduce((a, b) => Math.max(a, b));
+    column.set(this.#batch.reader.read(this.#pairs[k], 1, false).values);
+    return largestOf(column);
+  }
+
+  /**
+   * Does the same for a problem that was solved on the fine grid alone, with `lift` added where it is not exercised.
+   */
+  readFine(k: number, column: Float64Array, lift: Float64Array): number {
+    const { values, exercised } = this.#batch.reader.readOne(this.#pairs[k]);
+    for (let s = 0; s < column.length; s++) column[s] = exercised[s] === 0 ? values[s] + lift[s] : values[s];
+    return largestOf(column);
+  }
+
+  /** Returns what extrapolation adds to the fine solution of assessed problem k at its spots. */
+  extrapolation(k: number): Float64Array {
+    const { values, fine } = this.#batch.reader.read(this.#pairs[k], 1, false);
+    return values.map((value, s) => value - fine.values[s]);
   }
 
   /** The largest error estimate of the assessed problems at their spots, in the currency; NaN where one is unknown. */
@@ -107,3 +128,5 @@ export class SharedRows {
     return { pair, between: () => (between ??= coarserInTime(pair[0], size)) };
   }
 }
+
+const largestOf = (values: Float64Array): number => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

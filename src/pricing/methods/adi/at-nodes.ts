@@ -4,7 +4,7 @@ import type { Opens } from "../../backend.ts";
 import { payoffAt } from "../../equations/equation.ts";
 import type { EquationEstimator } from "../../equations/estimator.ts";
 import type { GridEstimate } from "../../equations/solver.ts";
-import type { NodeSolver, TradeAtNodes } from "../../plan/at-nodes.ts";
+import { type Lift, liftOf, type NodeSolver, OF_CHANGE, type TradeAtNodes } from "../../plan/at-nodes.ts";
 import { type Batch, TimeBudget } from "../../plan/method.ts";
 import { newRequest, type Request, type RequestSettings, targetOf } from "../../plan/request.ts";
 import { isExercisable, termsOf } from "../../terms.ts";
@@ -12,12 +12,8 @@ import { isExercisable, termsOf } from "../../terms.ts";
 type GridRequest = Request<GridEstimate>;
 type Estimating = Pick<EquationEstimator<unknown>, "accuracy" | "accuracyOfF32" | "estimate" | "finerLevel">;
 
-/**
- * The part of the target error that the values at other nodes may miss where a coarse solution stands for a fine one,
- * and the part of the largest change of what it is off by that they are taken to miss.
- */
+/** The part of the target error that may be missed where a coarse solution with a lift stands for a fine one. */
 const OF_TARGET = 0.5;
-const OF_CHANGE = 0.5;
 
 /** What prices trades at nodes on one device. */
 class AdiAtNodes implements NodeSolver {
@@ -75,9 +71,6 @@ class AdiAtNodes implements NodeSolver {
 /** The solver of trades at nodes, which an engine opens (`SessionOf`). */
 export const adiAtNodes = { open: (device) => new AdiAtNodes(device) } as const satisfies Opens<NodeSolver>;
 
-/** What is added to coarse values at a node, [spot], given its place in the range of each factor. */
-type Lift = (place: readonly number[]) => Float64Array;
-
 /** A trade on its way: its first nodes on finer and finer levels, then the others. */
 class Going<T extends TradeAtNodes> {
   readonly at: T;
@@ -116,7 +109,7 @@ class Going<T extends TradeAtNodes> {
       this.#nodes.forEach((node, k) => this.at.take(node, Float64Array.from(valuesOf(requests[k])), this.#error));
     } else
       this.#nodes.forEach((node, k) => {
-        const lift = this.#lift?.(this.at.placeOf(node));
+        const lift = this.#lift?.at(this.at.placeOf(node));
         const values = Float64Array.from(valuesOf(requests[k]), (value, s) => value + (lift?.[s] ?? 0));
         this.at.take(node, values, this.#error);
       });
@@ -149,19 +142,11 @@ class Going<T extends TradeAtNodes> {
     this.#error = Math.max(...requests.flatMap(({ estimate }) => estimate!.errors));
     const off = requests.map((request) => offOf(request));
     if (off.includes(undefined)) return;
-    const [centre, ...ends] = off as Float64Array[];
-    let change = 0;
-    for (const end of ends) end.forEach((by, s) => (change = Math.max(change, Math.abs(by - centre[s]))));
-    if (!(OF_CHANGE * change <= OF_TARGET * targetOf(requests[0].terms, accuracy))) return;
-    this.#error += OF_CHANGE * change;
-    // A parabola in each factor, through the centre and both ends.
-    this.#lift = (place) =>
-      centre.map((by, s) =>
-        place.reduce((sum, x, d) => {
-          const [low, high] = [ends[2 * d][s] - by, ends[2 * d + 1][s] - by];
-          return sum + 0.5 * x * ((x - 1) * low + (x + 1) * high);
-        }, by),
-      );
+    const lift = liftOf(off as Float64Array[]);
+    const missed = OF_CHANGE * lift.change;
+    if (!(missed <= OF_TARGET * targetOf(requests[0].terms, accuracy))) return;
+    this.#error += missed;
+    this.#lift = lift;
   }
 
   #requestAt(node: number, level: number): GridRequest {

@@ -17,7 +17,7 @@ import {
   totalVariance,
 } from "../../../pde/fdm/index.ts";
 import type { Opens } from "../../backend.ts";
-import type { NodeSolver, TradeAtNodes } from "../../plan/at-nodes.ts";
+import { type Lift, liftOf, type NodeSolver, OF_CHANGE, type TradeAtNodes } from "../../plan/at-nodes.ts";
 import { type Batch, roundingError } from "../../plan/method.ts";
 import { isKnown } from "../deterministic/known.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
@@ -26,6 +26,9 @@ import { maxNodesOf } from "./slopes.ts";
 
 /** Largest variance over the least that one mesh serves: nodes are as wide as the former needs them. */
 const MAX_VARIANCES = 6;
+
+/** The part of the target error that may be missed where a fine solution with a lift stands for an extrapolated one. */
+const OF_TARGET = 0.25;
 
 /** What prices trades at nodes on one device. */
 class FdmAtNodes implements NodeSolver {
@@ -121,6 +124,8 @@ class Going<T extends TradeAtNodes> {
   #taken = 0;
   /** The error estimate of the values, once the resolution is found. */
   #error: number | undefined;
+  /** What fine solutions are off by; undefined where all are extrapolated. */
+  #lift: Lift | undefined;
 
   constructor(at: T, batch: Batch, adaptive: AdaptiveBatch, device: Device) {
     this.at = at;
@@ -142,20 +147,30 @@ class Going<T extends TradeAtNodes> {
       const most = this.#adaptive.goal.accuracy * Math.max(spots[0], spots[1], spots[spots.length - 1]);
       if (!(estimate <= most) || this.#rows.isDriftDominated) return "left";
       this.#error = estimate;
-    }
-    for (const node of this.#wanted) {
-      const { values, error } = this.#read(this.#taken++);
-      this.at.take(node, values, error);
-    }
+      for (const node of this.#wanted) this.#take(node, (values) => this.#rows!.read(this.#taken, values));
+      const lift = liftOf(this.#wanted.map((_, k) => this.#rows!.extrapolation(k)));
+      if (OF_CHANGE * lift.change <= OF_TARGET * most) {
+        this.#error += OF_CHANGE * lift.change;
+        this.#lift = lift;
+      }
+    } else
+      for (const node of this.#wanted) {
+        const lift = this.#lift?.at(this.at.placeOf(node));
+        this.#take(node, (values) =>
+          lift === undefined ? this.#rows!.read(this.#taken, values) : this.#rows!.readFine(this.#taken, values, lift),
+        );
+      }
     this.#wanted = this.at.wanted();
-    for (const node of this.#wanted) this.#rows.add(this.#problemAt(node));
+    for (const node of this.#wanted) this.#rows.add(this.#problemAt(node), this.#lift !== undefined);
     return this.#wanted.length > 0 ? "going" : "done";
   }
 
-  #read(k: number): { readonly values: Float64Array; readonly error: number } {
+  /** Hands out the values at a node, as `read` writes them and returns the largest size of one. */
+  #take(node: number, read: (values: Float64Array) => number): void {
     const values = new Float64Array(this.#batch.columns.cases.spots);
-    const size = this.#rows!.read(k, values);
-    return { values, error: this.#error! + roundingError(this.#batch.precision, this.#problem!.spots[0], size) };
+    const size = read(values);
+    this.#taken++;
+    this.at.take(node, values, this.#error! + roundingError(this.#batch.precision, this.#problem!.spots[0], size));
   }
 
   #start(): boolean {
