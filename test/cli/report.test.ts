@@ -159,7 +159,8 @@ test("value at risk and its parts are those of the results, in every format that
   expect(Number(first[first.indexOf("Value at risk") + 1].replaceAll(",", ""))).toBeCloseTo(atRisk.loss, 3);
   expect(first).toContain(`${atRisk.name} *`);
   expect(first[first.indexOf("Worst scenarios") + 3]).toBe(order[0].name);
-  const part = (name: string): number => Number(first[first.lastIndexOf(name) + 2].replaceAll(",", ""));
+  const part = (name: string): number =>
+    Number(first[first.lastIndexOf(name) + 2].replaceAll(",", "").replace("−", "-"));
   expect(part("Paris") + part("London")).toBeCloseTo(atRisk.loss, 3);
   for (const other of others) expect(other).toEqual(first);
 });

@@ -62,7 +62,9 @@ function partsTable(by: string, all: readonly RiskPart[], { expectedShortfall }:
   const shortfall = expectedShortfall.value;
   const rows = shown.map((part): Cell[] => [
     part.name,
-    ...[part.value, part.valueAtRisk, part.expectedShortfall].map((one) => ({ number: formatFixed(one, decimals) })),
+    ...[part.value, part.valueAtRisk, part.expectedShortfall].map((one) => ({
+      number: formatFixed(one, decimals).replace("-", "−"),
+    })),
     { number: shortfall > 0 ? `${((100 * part.expectedShortfall) / shortfall).toFixed(1)} %` : "–" },
   ]);
   const titles = ["Value", "Of value at risk", "Of shortfall", "Part"].map((number) => ({ number }));
