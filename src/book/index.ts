@@ -77,6 +77,7 @@ export {
   FACTOR_KINDS,
   type FactorKind,
   factorKey,
+  isRelative,
   maturitiesOf,
   type ScenarioFactor,
   type ScenarioTable,

@@ -1,8 +1,9 @@
 /** Command-line definitions of the commands for the risk of a book under scenarios. */
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { parseConfidence, parseFraction, parseHorizon, parseNames } from "./arguments.ts";
+import { parseConfidence, parseFraction, parseHorizon, parseNames, parsePositive } from "./arguments.ts";
 import type { HistoryCommandOptions } from "./commands/history.ts";
+import type { ReverseOptions } from "./commands/reverse.ts";
 import type { VarOptions } from "./commands/var.ts";
 import { CliError } from "./failure.ts";
 import {
@@ -17,9 +18,10 @@ import {
 } from "./options.ts";
 import type { CommandContext } from "./run-commands.ts";
 
-/** Adds the commands `var` and `history` to the command line. */
+/** Adds the commands `var`, `reverse` and `history` to the command line. */
 export function addRiskCommands(program: Command, context: CommandContext): void {
   describeVar(program, context);
+  describeReverse(program, context);
   describeHistory(program, context);
 }
 
@@ -46,6 +48,33 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
       const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
       const { confidence, horizon, pnl, report } = flags;
       done(await valueAtRisk(path, { ...options, confidence, horizon, pnl, report }, terminal, signal, engine));
+    },
+  );
+}
+
+function describeReverse(program: Command, { terminal, signal, engine, done }: CommandContext): void {
+  const command = program
+    .command("reverse")
+    .description("find by how much of a scenario a book loses an amount: the first multiple of all its moves")
+    .argument("<book>", "BOOK.json, .ndjson or .xlsx, TRADES.csv or .parquet; - reads standard input")
+    .requiredOption("--scenario <name>", "the scenario whose moves are multiplied; its date stays")
+    .requiredOption(
+      "--loss <amount>",
+      "the loss, in the currency of the trades or the reporting currency",
+      parsePositive,
+    )
+    .option("--most <multiple>", "the largest multiple that is looked at", parsePositive, 10)
+    .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .option("--scenarios <file>", SCENARIOS_HELP)
+    .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
+    .addHelpText("after", `\nExit status: 0 found, 1 no such multiple or trades without a value, ${OTHER_STATUS}`);
+  type Given = Flags & Pick<ReverseOptions, "scenario" | "loss" | "most"> & { readonly method?: MethodName };
+  addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
+    async (path: string, flags: Given) => {
+      const { reverseStress } = await import("./commands/reverse.ts");
+      const { scenario, loss, most, method } = flags;
+      const options = { ...priceOptions({ ...flags, greeks: "none" }), method, scenario, loss, most };
+      done(await reverseStress(path, options, terminal, signal, engine));
     },
   );
 }

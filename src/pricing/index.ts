@@ -23,3 +23,4 @@ export { impliedVolatilities, type ImpliedOptions, type ImpliedVolatility, type 
 export * from "./explain/index.ts";
 /** @internal */
 export { type BookRisk, RiskCollector, type RiskPart } from "./risk/book-risk.ts";
+export { firstMultiple, largestMultiple, type LossMultiple, multiplesOf } from "./risk/reverse.ts";

@@ -1,14 +1,13 @@
 /** `feynkac var`: value at risk and expected shortfall of a book by full revaluation under named scenarios. */
-import { type ParsedTrade, type ScenarioTable, spotsOf } from "../../book/index.ts";
+import { type ScenarioTable, spotsOf } from "../../book/index.ts";
 import type { RiskCollector } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { riskText } from "../format/risk.ts";
-import { type OpenInput, openInput } from "../input.ts";
-import { type PriceOptions, pricingOptionsOf } from "../options.ts";
+import type { OpenInput } from "../input.ts";
+import type { PriceOptions } from "../options.ts";
 import { outputToFile } from "../output.ts";
-import { ProgressBar } from "../progress.ts";
-import { readScenarioFile } from "../scenario-file.ts";
+import { openScenarioBook, revalue, writeAnswer } from "../revaluation.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac var`. */
@@ -16,8 +15,6 @@ export interface VarOptions extends PriceOptions {
   readonly confidence: number;
   /** What the scenarios span, in words of the user. */
   readonly horizon?: string | undefined;
-  /** The path of a table of scenarios, in the place of those of the book. */
-  readonly scenarios?: string | undefined;
   /** The path of an HTML report. */
   readonly report?: string | undefined;
   /** The path of a Parquet file for the profits of each trade. */
@@ -34,52 +31,23 @@ export async function valueAtRisk(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
-  const { market: marketPath, inputFormat, keep, map, confidence, horizon, groupBy = [] } = options;
-  const request = { path, marketPath, keep, map, format: inputFormat, stdin: terminal.stdin, signal };
-  const input = await openInput(request);
+  const { confidence, horizon, groupBy = [] } = options;
+  const { input, table } = await openScenarioBook(path, options, terminal, signal);
   try {
-    const table =
-      options.scenarios === undefined ? input.scenarioTable : await readScenarioFile(options.scenarios, input);
-    if (table === undefined)
-      throw new CliError("value at risk needs scenarios: --scenarios FILE, or a list of scenarios in the book");
     const { RiskCollector } = await import("../../pricing/index.ts");
     const collector = new RiskCollector(table, { groupBy: ["underlying", ...groupBy] });
     await using engine = await openEngine(options);
     const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table);
-    const context = { ...input, scenarios: undefined, scenarioTable: table };
-    const bar = new ProgressBar(terminal.stderr);
     let failed = 0;
-    try {
-      const onProgress = ({
-        done,
-        total = input.total,
-      }: {
-        readonly done: number;
-        readonly total?: number | undefined;
-      }) => bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
-      const trades: AsyncIterable<ParsedTrade> = input.trades;
-      const run = { ...pricingOptionsOf(options), greeks: "none", precision: options.precision, signal, onProgress };
-      for await (const results of engine.priceTrades(trades, context, run as Parameters<typeof engine.priceTrades>[2]))
-        for (const result of results) {
-          reporter?.summary.add(undefined, result);
-          if (result.status === "ok") collector.add(result);
-          else failed++;
-        }
-    } finally {
-      bar.clear();
-    }
+    await revalue(input.trades, table, { engine, input, options, terminal, signal }, (result) => {
+      reporter?.summary.add(undefined, result);
+      if (result.status === "ok") collector.add(result);
+      else failed++;
+    });
     const risk = { ...collector.risk(confidence), failed, horizon };
     await reporter?.write(engine.device.name, terminal);
     if (options.pnl !== undefined) await writeProfits(options.pnl, collector, table, input.asOf);
-    const isJson = options.format === "json" || (options.format === undefined && isJsonName(options.outputs?.[0]));
-    const text = isJson ? `${JSON.stringify({ asOf: input.asOf, ...risk }, undefined, 2)}\n` : riskText(risk);
-    const file = options.outputs?.[0];
-    if (file === undefined || file === "-") terminal.stdout.write(text);
-    else {
-      const output = await outputToFile(file);
-      await output.write(text);
-      await output.commit();
-    }
+    await writeAnswer({ asOf: input.asOf, ...risk }, () => riskText(risk), options, terminal);
     return failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
   } finally {
     input.close();
@@ -117,8 +85,6 @@ async function startReport(
   };
   return { summary, write };
 }
-
-const isJsonName = (name: string | undefined): boolean => name?.toLowerCase().endsWith(".json") === true;
 
 /** Writes the profits of each trade under all scenarios as Parquet, with the scenarios' names in its metadata. */
 async function writeProfits(

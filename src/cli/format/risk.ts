@@ -53,7 +53,8 @@ function partsTable(by: string, all: readonly RiskPart[], number: (one: number) 
   return table([by, "value", "of value at risk", "of shortfall"], rows) + (left > 0 ? `and ${left} more\n` : "");
 }
 
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Returns a table of text. */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = titles.map((title, i): TextColumn => ({ title, align: i === 0 ? "left" : "right" }));
   const cells = rows.map((row) => row.map(escapeControls));
   return `${alignColumns(columns, [titles, ...cells], columnWidthsOf(columns, cells, 80), 80).join("\n")}\n`;

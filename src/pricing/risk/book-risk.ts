@@ -80,6 +80,11 @@ export class RiskCollector {
     return (this.#trades ?? []).map(({ name: id, value, profits }) => ({ id, value, profits }));
   }
 
+  /** The losses of the book under the scenarios, and what they may be off by. */
+  get losses(): { readonly losses: Float64Array; readonly errors: Float64Array } {
+    return { losses: this.#book.profits.map((profit) => 0 - profit), errors: this.#errors };
+  }
+
   /** The profits of the book, and the weight of each scenario. */
   get distribution(): { readonly profits: Float64Array; readonly weights: ArrayLike<number> | undefined } {
     return { profits: this.#book.profits, weights: this.#weights };
