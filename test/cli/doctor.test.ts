@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { bench } from "../../src/cli/commands/bench.ts";
 import { doctor } from "../../src/cli/commands/doctor.ts";
 import type { Probe } from "../../src/cli/commands/doctor-cuda.ts";
@@ -8,6 +8,8 @@ import { readBook } from "../../src/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { fakeEngine } from "./fake-engine.ts";
 import { kept } from "./in-process.ts";
+
+afterEach(() => void vi.unstubAllEnvs());
 
 async function consult(probe: Probe): Promise<{ status: number; report: string }> {
   const { terminal, stdout } = kept();
@@ -60,6 +62,7 @@ describe("doctor --prepare", () => {
   });
 
   test("needs a place for kernels, which sources do not have", async () => {
+    vi.stubEnv("FEYNKAC_CACHE", "off");
     await expect(prepare(kept().terminal, signal)).rejects.toThrow("--prepare: no kernel is kept on disk here");
   });
 });
