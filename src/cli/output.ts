@@ -89,6 +89,18 @@ export function targetsOf(
   }));
 }
 
+/** Checks that a command's one output is text or JSON, which is all that it writes. @throws CliError otherwise */
+export function checkTextOrJson(
+  asked: OutputFormat | undefined,
+  paths: readonly string[] | undefined,
+  stdout: Sink,
+): void {
+  const [{ format }, ...more] = targetsOf(asked, paths, stdout);
+  if (more.length > 0) throw new CliError("--output: expected one file, or none for standard output");
+  if (format !== "table" && format !== "json")
+    throw new CliError(`the output is text or JSON, not ${format}; give a name in .txt or .json`);
+}
+
 /** The maximum number of rows of a printed table. */
 export type TableRows = number | "all";
 

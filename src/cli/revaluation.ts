@@ -4,7 +4,7 @@ import type { OpenEngine } from "./engine.ts";
 import { CliError } from "./failure.ts";
 import { type OpenInput, openInput } from "./input.ts";
 import { type PriceOptions, pricingOptionsOf } from "./options.ts";
-import { outputToFile } from "./output.ts";
+import { checkTextOrJson, outputToFile } from "./output.ts";
 import { ProgressBar } from "./progress.ts";
 import { readScenarioFile } from "./scenario-file.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,10 +18,11 @@ export interface ScenarioBook {
 /** Opens a book with scenarios. @throws CliError | BookError for a book or scenarios that cannot be used */
 export async function openScenarioBook(
   path: string,
-  { market, inputFormat, keep, map, scenarios }: PriceOptions,
-  { stdin }: Terminal,
+  { market, inputFormat, keep, map, scenarios, format, outputs }: PriceOptions,
+  { stdin, stdout }: Terminal,
   signal: AbortSignal,
 ): Promise<ScenarioBook> {
+  checkTextOrJson(format, outputs, stdout);
   const input = await openInput({ path, marketPath: market, keep, map, format: inputFormat, stdin, signal });
   try {
     const table = scenarios === undefined ? input.scenarioTable : await readScenarioFile(scenarios, input);

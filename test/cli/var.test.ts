@@ -129,7 +129,7 @@ describe("the tail of a weighted distribution", () => {
   });
 
   test("never tells a sampling error of 0 where scenarios are too few to tell", () => {
-    const profits = fc.uniqueArray(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { maxLength: 60, minLength: 1 });
+    const profits = fc.uniqueArray(fc.integer({ min: -1000, max: 1000 }), { maxLength: 60, minLength: 1 });
     fc.assert(
       fc.property(profits, fc.double({ min: 0.001, max: 0.999, noNaN: true }), (own, confidence) => {
         const inTail = own.length * (1 - confidence);
@@ -163,4 +163,21 @@ describe("a table of scenarios that cannot be used names its place", () => {
     const { status, stderr } = await feynkac("price", book, "--scenarios", file, "--threads", "1");
     expect([status, stderr]).toEqual([2, expect.stringContaining(`${file}: ${message}`) as string]);
   });
+});
+
+test("names what its output cannot be, and says why trades have no value", async () => {
+  const options = ["var", book, "--scenarios", table, "--threads", "1"];
+  for (const output of [
+    ["-o", at("r.csv")],
+    ["--format", "parquet"],
+    ["-o", at("r.txt"), "-o", at("r.json")],
+  ]) {
+    const { status, stderr } = await feynkac(...options, ...output);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/text or JSON, not (csv|parquet)|expected one file/);
+  }
+  const bad = at("bad.json");
+  writeFileSync(bad, JSON.stringify({ asOf: "2026-11-20", market, trades: [trades[2], { ...trades[0], strike: -1 }] }));
+  const { status, stderr } = await feynkac("var", bad, ...options.slice(2));
+  expect([status, stderr]).toEqual([1, expect.stringContaining("trades[1].strike: ") as string]);
 });

@@ -3,12 +3,16 @@ import { type ScenarioTable, spotsOf } from "../../book/index.ts";
 import type { RiskCollector } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
+import { escapeControls } from "../format/columns.ts";
 import { riskText } from "../format/risk.ts";
 import type { OpenInput } from "../input.ts";
 import type { PriceOptions } from "../options.ts";
 import { outputToFile } from "../output.ts";
 import { openScenarioBook, revalue, writeAnswer } from "../revaluation.ts";
 import type { Terminal } from "../terminal.ts";
+
+/** The most trades without a value whose reasons are shown. */
+const SHOWN = 10;
 
 /** The options of the command `feynkac var`. */
 export interface VarOptions extends PriceOptions {
@@ -38,12 +42,14 @@ export async function valueAtRisk(
     const collector = new RiskCollector(table, { groupBy: ["underlying", ...groupBy] });
     await using engine = await openEngine(options);
     const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table);
-    let failed = 0;
+    const failures: string[] = [];
     await revalue(input.trades, table, { engine, input, options, terminal, signal }, (result) => {
       reporter?.summary.add(undefined, result);
       if (result.status === "ok") collector.add(result);
-      else failed++;
+      else failures.push(result.error.message);
     });
+    for (const text of failures.slice(0, SHOWN)) terminal.stderr.write(`${escapeControls(text)}\n`);
+    const failed = failures.length;
     const risk = { ...collector.risk(confidence), failed, horizon };
     await reporter?.write(engine.device.name, terminal);
     if (options.pnl !== undefined) await writeProfits(options.pnl, collector, table, input.asOf);
