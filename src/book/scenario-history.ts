@@ -73,6 +73,12 @@ export function scenariosOfHistory(table: TableRows, options: HistoryOptions): H
     const moves = relative.map((isPart, f) => (isPart ? after[f] / before[f] - 1 : after[f] - before[f]));
     const isBroken = missing === "skip" && gaps.some((end) => end > i - horizon && end <= i);
     if (isBroken || moves.some((by) => Number.isNaN(by))) continue;
+    const far = moves.findIndex((by, f) => relative[f] && !(by > -1 && by < Infinity));
+    if (far >= 0)
+      throw new BookError(
+        `column ${quote(factors[far])}`,
+        `has ${before[far]} and then ${after[far]} on ${isoOf(days[i].day)}, whose quotient is no number above 0`,
+      );
     const weight = decay === undefined ? undefined : decay ** (days.length - 1 - i);
     scenarios.push({ name: isoOf(days[i].day), weight, moves });
   }

@@ -127,6 +127,7 @@ describe("a history that cannot be used names its place", () => {
     [rows(one, "2026-03-03,100,0.01", one), "row 3: has the date 2026-03-02 of row 1; a date has one row"],
     [rows(one, "2026-03-03,0,0.01"), 'row 2 (2026-03-03), column "spot.SAP": expected a number above 0, got "0"'],
     [rows(one, "2026-03-03,-5,0.01"), "expected a number above 0"],
+    [rows(one, "2026-03-03,1e-20,0.02"), 'column "spot.SAP": has '],
     [rows(one, "2026-03-03,5,3.2"), '(0.03 is 3 %), got "3.2"'],
     [rows(one, "2026-03-03,,0.02"), 'column "spot.SAP": has no value on 2026-03-03: --missing skip'],
     [rows(one), "the history: has too few dates for a horizon of 1: 1"],
