@@ -181,3 +181,11 @@ test("names what its output cannot be, and says why trades have no value", async
   const { status, stderr } = await feynkac("var", bad, ...options.slice(2));
   expect([status, stderr]).toEqual([1, expect.stringContaining("trades[1].strike: ") as string]);
 });
+
+test("what results warn of is told", async () => {
+  const doubtful = at("doubtful.json");
+  const rates = { ...market.rates, EUR: 1.5 };
+  writeFileSync(doubtful, JSON.stringify({ asOf: "2026-11-20", market: { ...market, rates }, trades }));
+  const { status, stderr } = await feynkac("var", doubtful, "--scenarios", table);
+  expect([status, stderr]).toEqual([0, expect.stringContaining("the rate of EUR is 150 %") as string]);
+});

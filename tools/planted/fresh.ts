@@ -76,7 +76,7 @@ export const fresh: readonly Bug[] = [
   ]),
   ...beside("cli", "cli/price cli/explain cli/formats cli/arguments", [
     ["format/table.ts", "hiddenRowsText(pricedRows - shown - rest.length)", "hiddenRowsText(pricedRows - shown)"],
-    ["format/table.ts", "` and ${withCommas(count - 1)} more`", "` and ${withCommas(count)} more`"],
+    ["format/warnings.ts", "` and ${withCommas(count - 1)} more`", "` and ${withCommas(count)} more`"],
     ["format/scenario-table.ts", "rates ${signed(rate[k])}", "rates ${signed(rate[0])}"],
     [
       "format/explain-table.ts",

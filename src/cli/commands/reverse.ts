@@ -4,6 +4,7 @@ import type { BookRisk } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { type ReverseStress, reverseText } from "../format/reverse.ts";
+import { Warnings } from "../format/warnings.ts";
 import type { PriceOptions } from "../options.ts";
 import { openScenarioBook, readTrades, revalue, writeAnswer } from "../revaluation.ts";
 import type { Terminal } from "../terminal.ts";
@@ -40,11 +41,14 @@ export async function reverseStress(
     await using engine = await openEngine(options);
     const revaluation = { engine, input, options, terminal, signal };
     let failed = 0;
+    let warnings = new Warnings();
     const under = async (multiples: readonly number[]) => {
       const scaled = multiplesOf(table, at, multiples);
       const collector = new RiskCollector(scaled, { groupBy: ["underlying", ...groupBy], keepTrades: false });
       failed = 0;
+      warnings = new Warnings();
       await revalue(trades(), scaled, revaluation, (result) => {
+        warnings.add(result);
         if (result.status === "ok") collector.add(result);
         else failed++;
       });
@@ -70,6 +74,7 @@ export async function reverseStress(
       errorEstimate: valueAtRisk.errorEstimate,
       parts: partsOf(components.groups),
     };
+    terminal.stderr.write(warnings.block());
     await writeAnswer({ asOf: input.asOf, ...answer, failed }, () => reverseText(answer, failed), options, terminal);
     return failed > 0 || found === undefined ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
   } finally {

@@ -5,6 +5,7 @@ import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { escapeControls } from "../format/columns.ts";
 import { riskText } from "../format/risk.ts";
+import { Warnings } from "../format/warnings.ts";
 import type { OpenInput } from "../input.ts";
 import type { PriceOptions } from "../options.ts";
 import { outputToFile } from "../output.ts";
@@ -43,12 +44,15 @@ export async function valueAtRisk(
     await using engine = await openEngine(options);
     const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table);
     const failures: string[] = [];
+    const warnings = new Warnings();
     await revalue(input.trades, table, { engine, input, options, terminal, signal }, (result) => {
       reporter?.summary.add(undefined, result);
+      warnings.add(result);
       if (result.status === "ok") collector.add(result);
       else failures.push(result.error.message);
     });
     for (const text of failures.slice(0, SHOWN)) terminal.stderr.write(`${escapeControls(text)}\n`);
+    terminal.stderr.write(warnings.block());
     const failed = failures.length;
     const risk = { ...collector.risk(confidence), failed, horizon };
     await reporter?.write(engine.device.name, terminal);

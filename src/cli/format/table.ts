@@ -5,6 +5,7 @@ import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWid
 import { decimalsFor, formatFixed, formatErrorEstimate } from "../../output/formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import { hiddenTotalColumns, totalTables } from "./total-tables.ts";
+import { Warnings } from "./warnings.ts";
 import type { ResultWriter, OutputTotals, OutputHeader } from "../../output/formats/index.ts";
 
 /**
@@ -24,8 +25,6 @@ const LINES_AROUND = 9;
  */
 const OTHER_LINES = LINES_AROUND + 8;
 const MIN_ROWS = 5;
-/** The maximum number of different warnings that are kept. */
-const MAX_WARNINGS = 20;
 
 /** The numbers with decimals of their own; the error estimate has its digits. */
 const NUMBERS = ["value", ...SENSITIVITIES] as const;
@@ -174,28 +173,6 @@ function noRoom(layout: Layout | undefined, end: OutputTotals, lineWidth: number
     (title) => layout.hidden.has(title) || hidden.has(title),
   );
   return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
-}
-
-/** The different warnings of priced trades, each with the number of trades that it concerns and the first of them. */
-class Warnings {
-  readonly #seen = new Map<string, { count: number; readonly first: string }>();
-
-  add({ status, id, warnings }: TradeResult): void {
-    if (status !== "ok") return;
-    for (const text of warnings) {
-      const known = this.#seen.get(text);
-      if (known !== undefined) known.count++;
-      else if (this.#seen.size < MAX_WARNINGS) this.#seen.set(text, { count: 1, first: id });
-    }
-  }
-
-  block(): string {
-    const shown = [...this.#seen].map(([text, { count, first }]) => {
-      const others = count > 1 ? ` and ${withCommas(count - 1)} more` : "";
-      return `  ${escapeControls(`${first}${others}: ${text}`)}\n`;
-    });
-    return shown.length === 0 ? "" : `warnings:\n${shown.join("")}`;
-  }
 }
 
 /**
