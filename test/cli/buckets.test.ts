@@ -101,7 +101,7 @@ test("a long file, totals, groups of tags and a report", async () => {
 
   const report = readFileSync(at("r.html"), "utf8");
   expect(report).toContain("By bucket");
-  expect(report).toContain("Vega by quote, ACME, EUR per 1 % of volatility");
+  expect(report).toContain("Vega by quote, ACME, EUR a point of volatility");
   // A grid of all the expiries and strikes on which the book depends.
   for (const label of [...quotes.expiries, ...quotes.strikes.map(String)]) expect(report).toContain(`>${label}<`);
 });
