@@ -153,6 +153,7 @@ describe("a table of scenarios that cannot be used names its place", () => {
     ["name,spot.SAQ\nA,0.1\n", 'column "spot.SAQ": no spot of "SAQ" (did you mean "SAP"?)'],
     ["name,spott.SAP\nA,0.1\n", 'column "spott.SAP": no factor (did you mean "spot.SAP"?)'],
     ["name,spot.SAP\nA,x\n", 'row 1, column "spot.SAP": expected a number from -1, got "x"'],
+    ["name,spot.SAP\nA,-1\n", 'row 1, column "spot.SAP": expected a relative move above −1, got −1'],
     ["spot.SAP\n0.1\n", 'the table: expected a row for each scenario, with a column "name"'],
     ["name,spot.SAP\nA\n", "line 2: expected 2 cells"],
     ["name,weight,weight\nA,1,2\n", 'line 1: column "weight" is there twice'],
