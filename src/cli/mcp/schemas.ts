@@ -1,7 +1,7 @@
 /** The schema of a book for assistants, whose context it must not fill: parts of it, to the depth that fits. */
 import { isDeepStrictEqual } from "node:util";
 import { CliError } from "../failure.ts";
-import { bookJsonSchema, didYouMean } from "../../book/index.ts";
+import { bookJsonSchema, didYouMean, quote } from "../../book/index.ts";
 
 /** A JSON Schema, or a part of one. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -50,9 +50,7 @@ export function partOf(path: string): Json {
     if (found === undefined) {
       const known = [...new Set(namesOf(schema))];
       const place = done.length === 0 ? "a book" : done.join(".");
-      throw new CliError(
-        `${place} has no ${JSON.stringify(name)}${didYouMean(name, known)}; it has ${known.join(", ")}`,
-      );
+      throw new CliError(`${place} has no ${quote(name)}${didYouMean(name, known)}; it has ${known.join(", ")}`);
     }
     done.push(name);
     schema = found;

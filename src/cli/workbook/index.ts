@@ -13,6 +13,7 @@ import {
   type TableOptions,
   underMarket,
   writeWorkbook,
+  quote,
 } from "../../book/index.ts";
 import { CliError } from "../failure.ts";
 import { TRADES } from "./parts.ts";
@@ -35,8 +36,7 @@ export async function readBookSheets(
   { market, replaces, table, sheet = TRADES }: BesideSheets,
 ): Promise<BookStream & { readonly total: number }> {
   const { header, trades, placeOf } = bookOfSheets(await readWorkbook(bytes), sheet);
-  if (trades === undefined)
-    throw new BookError("", `there is no sheet ${JSON.stringify(sheet)}, of a row for each trade`);
+  if (trades === undefined) throw new BookError("", `there is no sheet ${quote(sheet)}, of a row for each trade`);
   const isBook = Object.keys(header).length > 0;
   if (isBook && market !== undefined && !replaces)
     throw new CliError("--market goes with a workbook of trades alone; this one has its own market");

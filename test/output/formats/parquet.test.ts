@@ -38,7 +38,7 @@ function randomList(random: Random): Row["first"] {
   return Array.from({ length }, () => (hasNulls && random.chance(0.2) ? null : random.normal()));
 }
 
-test("lists are read as they were written, with empty ones, gaps, and more numbers than a page or a group has", async () => {
+test("lists are read as written: empty ones, gaps, more numbers than a page or a group has", async () => {
   const random = new Random(11);
   const rows = Array.from({ length: 300 }, (_, i): Row => {
     return { id: `${i}`, first: randomList(random), amount: random.normal(), second: randomList(random) };

@@ -57,7 +57,7 @@ _PLAIN = frozenset((type(None), str, bool, int))
 
 
 def is_plain(value: Any) -> bool:
-    """Tells fast whether a value is one of JSON already; not of lists, dicts, and types that are derived from others."""
+    """Tells fast whether a value is one of JSON already; not for lists, dicts and derived types."""
     kind = type(value)
     return kind in _PLAIN or (kind is float and math.isfinite(value))
 
