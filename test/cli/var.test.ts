@@ -10,7 +10,7 @@ import { openEngine } from "../../src/cli/engine.ts";
 import { main } from "../../src/cli/main.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type BookRisk, priceBook } from "../../src/pricing/index.ts";
-import { lossAt, meanLoss, samplingErrors, tailOf } from "../../src/pricing/risk/tail.ts";
+import { lossAt, meanLoss, measureErrors, samplingErrors, tailOf } from "../../src/pricing/risk/tail.ts";
 import { kept } from "./in-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "feynkac-var-"));
@@ -138,6 +138,44 @@ describe("the tail of a weighted distribution", () => {
       }),
     );
     expect(samplingErrors([1, 2, 3], 0.99)).toEqual({ valueAtRisk: null, expectedShortfall: null });
+  });
+
+  test("errors of both measures cover whatever profits are within theirs", () => {
+    const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
+    // Profits that nearly tie, with errors as large as what they differ by, and weights.
+    const scenario = fc.record({
+      profit: number(-1, 1),
+      error: number(0, 1),
+      at: number(-1, 1),
+      weight: number(0.1, 2),
+    });
+    fc.assert(
+      fc.property(fc.array(scenario, { minLength: 1, maxLength: 30 }), number(0.01, 0.99), (all, confidence) => {
+        const profits = all.map(({ profit }) => profit);
+        const weights = all.map(({ weight }) => weight);
+        const measures = (of: readonly number[]): readonly number[] => {
+          const tail = tailOf(of, confidence, weights);
+          return [lossAt(tail, of), meanLoss(tail, of)];
+        };
+        const errors = measureErrors(
+          profits,
+          all.map(({ error }) => error),
+          confidence,
+          weights,
+        );
+        const now = measures(profits);
+        const truth = measures(all.map(({ profit, error, at }) => profit + at * error));
+        // Rounding of sums of thirty numbers of size 1.
+        expect(Math.abs(truth[0] - now[0])).toBeLessThanOrEqual(errors.valueAtRisk + 1e-13);
+        expect(Math.abs(truth[1] - now[1])).toBeLessThanOrEqual(errors.expectedShortfall + 1e-13);
+      }),
+      { numRuns: 1000 },
+    );
+    // The second largest of three losses is known well, but may be the place of one that is not.
+    expect(measureErrors([-3, -2, -1.9], [0, 0, 0.6], 0.5)).toEqual({
+      valueAtRisk: expect.closeTo(0.5, 12) as number,
+      expectedShortfall: expect.closeTo(0.5 / 3, 12) as number,
+    });
   });
 
   test("has no confidence without a tail", async () => {

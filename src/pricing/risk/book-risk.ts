@@ -1,7 +1,7 @@
 /** Value at risk and expected shortfall of a book by full revaluation, with the parts of its trades and groups. */
 import { BookError } from "../../base/errors.ts";
 import { groupOf, type PricedTrade } from "../../book/index.ts";
-import { lossAt, meanLoss, type RiskNumber, samplingErrors, type Tail, tailOf } from "./tail.ts";
+import { lossAt, meanLoss, measureErrors, type RiskNumber, samplingErrors, type Tail, tailOf } from "./tail.ts";
 
 /** The part of a trade or a group in the risk of its book. The parts of one kind sum to the book's. */
 export interface RiskPart {
@@ -133,6 +133,7 @@ export class RiskCollector {
     if (this.#currency === undefined) throw new BookError("trades", "none has a value; value at risk needs one");
     const tail = tailOf(total, confidence, weights);
     const sampling = samplingErrors(total, confidence, weights);
+    const errors = measureErrors(total, this.#errors, confidence, weights);
     const [drivers] = this.#groups.values();
     const partsOf = (all: Iterable<Profits>): RiskPart[] => Array.from(all, (one) => partOf(one, tail));
     return {
@@ -143,13 +144,13 @@ export class RiskCollector {
       value,
       valueAtRisk: {
         value: lossAt(tail, total),
-        errorEstimate: this.#errors[tail.at],
+        errorEstimate: errors.valueAtRisk,
         samplingError: sampling.valueAtRisk,
         scenario: names[tail.at],
       },
       expectedShortfall: {
         value: meanLoss(tail, total),
-        errorEstimate: -meanLoss(tail, this.#errors),
+        errorEstimate: errors.expectedShortfall,
         samplingError: sampling.expectedShortfall,
       },
       components: {
