@@ -2,6 +2,7 @@
  * The command line: parses the arguments, runs a command, and returns the exit status. Each command is loaded when it
  * is called.
  */
+import { availableParallelism } from "node:os";
 import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
@@ -52,8 +53,14 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
 /** The time in milliseconds that a command has to end after a signal, unless the command requests more. */
 const PATIENCE = 300;
 
+/** The largest number of threads that compile kernels: each takes some 80 MB while it does. */
+const MAX_COMPILERS = 16;
+
 /** Runs the command line with the process's arguments, and sets the exit status. */
 export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
+  // Node's threads for such calls compile the kernels of NVIDIA GPUs; a book needs a dozen or two, and four of them are
+  // the default. Set before the first call starts them.
+  process.env["UV_THREADPOOL_SIZE"] ??= String(Math.min(Math.max(availableParallelism(), 4), MAX_COMPILERS));
   const controller = new AbortController();
   const { signal } = controller;
   // Temporary files go when the process does (see output.ts), which these three let it do.

@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, maxInstancesPerLaunch, privateSizes } from "../../../device/index.ts";
+import { type CompiledKernel, type Device, isGpu, maxInstancesPerLaunch, privateSizes } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { Arena } from "../mesh/pinned-mesh.ts";
@@ -100,11 +100,9 @@ export class BatchSolver implements Disposable {
     const results = new Array<InstanceValues>(instances.length);
     const running: Promise<void>[] = [];
     const yielder = new EventLoopYielder(signal);
-    for (const members of grouped(instances)) {
-      const split = this.splitOf(instances[members[0]], members.length);
-      const variant = this.variant(instances[members[0]], split);
-      const kernel = await this.compiled(variant, split, instances[members[0]].grid.time.homogeneous);
-      for (const part of parts(members, this.instancesPerLaunch(instances[members[0]]))) {
+    for (const { members, first, split, variant } of this.launchGroups(instances)) {
+      const kernel = await this.compiled(variant, split, first.grid.time.homogeneous);
+      for (const part of parts(members, this.instancesPerLaunch(first))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
         if (yielder.isDue) await yielder.yieldNow();
@@ -128,6 +126,22 @@ export class BatchSolver implements Disposable {
 
   [Symbol.dispose](): void {
     this.memory[Symbol.dispose]();
+  }
+
+  /**
+   * Groups instances by the kernels that solve them. A GPU's compiler takes seconds for a kernel, so it is given all of
+   * them at once; whoever launches one waits for it, and is told if it fails.
+   */
+  private launchGroups(instances: readonly Instance[]): readonly LaunchGroup[] {
+    const groups = grouped(instances).map((members) => {
+      const first = instances[members[0]];
+      const split = this.splitOf(first, members.length);
+      return { members, first, split, variant: this.variant(first, split) };
+    });
+    if (isGpu(this.device) && groups.length > 1)
+      for (const { first, split, variant } of groups)
+        this.compiled(variant, split, first.grid.time.homogeneous).catch(() => undefined);
+    return groups;
   }
 
   /** The best split that has room for as many instances of this kind; one item an option always has. */
@@ -246,6 +260,14 @@ function keepsFactors({ grid, coefficients, formula, surface }: Instance): boole
 
 function bytesOf(precision: Precision): number {
   return precision === "f32" ? 4 : 8;
+}
+
+/** Instances that one kernel solves in one way: their indices, one of them, and the kernel. */
+interface LaunchGroup {
+  readonly members: readonly number[];
+  readonly first: Instance;
+  readonly split: Split;
+  readonly variant: SolverVariant;
 }
 
 /** Instances that share a launch: one of them, and the indices of all. */
