@@ -1,4 +1,5 @@
 /** Reads named scenarios from the rows of a table: a row for each scenario, and a column for each factor. */
+import { BUSINESS_DAYS, businessDaysOf } from "../base/business-days.ts";
 import { BookError } from "../base/errors.ts";
 import { readCells } from "./csv.ts";
 import { didYouMean, quote, show } from "./names.ts";
@@ -83,7 +84,7 @@ export function columnFactor(column: string, others: readonly string[]): Scenari
 }
 
 /** The columns of a table of scenarios that are no factors. */
-const OTHERS = ["name", "time", "weight"];
+const OTHERS = ["name", "time", "weight", "horizon"];
 
 /**
  * Converts the rows of a table to named scenarios. @throws BookError for columns that are no factors of the market,
@@ -121,7 +122,24 @@ export function scenariosOfRows(
       builder.move(factor, by, at(columns[c]));
     });
   });
-  return builder.table();
+  const horizon = horizonOf(rows.map((cells) => cells[columns.indexOf("horizon")]));
+  return { ...builder.table(), ...(horizon === undefined ? {} : { horizon }) };
+}
+
+/**
+ * Returns the business days in the cells of the column "horizon", which are the same in all rows; undefined where all
+ * are empty. @throws BookError for a cell that is no period, or another one than that of the first row
+ */
+function horizonOf(cells: readonly unknown[]): number | undefined {
+  const [first, ...rest] = cells.map((cell, i) => {
+    const days = isEmpty(cell) ? undefined : businessDaysOf(textOf(cell));
+    if (days !== undefined || isEmpty(cell)) return days;
+    throw new BookError(`row ${i + 1}, column "horizon"`, `expected ${BUSINESS_DAYS}, got ${show(cell)}`);
+  });
+  const other = rest.findIndex((days) => days !== first);
+  if (other < 0) return first;
+  const place = `row ${other + 2}, column "horizon"`;
+  throw new BookError(place, `expected that of the first row, ${show(cells[0])}, got ${show(cells[other + 1])}`);
 }
 
 /** Returns the factor whose name ends in a maturity, such as `rate.EUR.5Y`; another one as it is. */

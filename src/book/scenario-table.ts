@@ -54,6 +54,8 @@ export interface ScenarioTable {
   readonly years: Float64Array;
   /** The weights of the scenarios in statistics; undefined where all are the same. */
   readonly weights?: Float64Array | undefined;
+  /** The business days that the moves of every scenario span; undefined where that is unknown. */
+  readonly horizon?: number | undefined;
 }
 
 /** Collects the moves of scenarios, and makes their table. */

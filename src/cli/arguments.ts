@@ -1,6 +1,7 @@
 /** Parsers of option values. */
 import { InvalidArgumentError } from "commander";
 import { readFileSync } from "node:fs";
+import { BUSINESS_DAYS, businessDaysOf } from "../base/business-days.ts";
 import type { ColumnMap } from "../book/index.ts";
 import type { TableRows } from "./output.ts";
 
@@ -121,11 +122,11 @@ export function parseConfidence(text: string): number {
   throw new InvalidArgumentError("expected a share below 1, such as 0.99 or 99%.");
 }
 
-/** Parses a command-line argument that is a number of days, such as `10d`. */
+/** Parses a command-line argument that is a number of business days, such as `10d` or `2w`. */
 export function parseHorizon(text: string): number {
-  const days = Number(/^(\d+)d$/i.exec(text)?.[1]);
-  if (days >= 1 && days <= 1000) return days;
-  throw new InvalidArgumentError("expected business days from 1d to 1000d.");
+  const days = businessDaysOf(text);
+  if (days !== undefined) return days;
+  throw new InvalidArgumentError(`expected ${BUSINESS_DAYS}.`);
 }
 
 /** Parses a command-line argument that is a port number. */

@@ -33,7 +33,11 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--scenarios <file>", SCENARIOS_HELP)
     .option("--confidence <part>", "of both measures, such as 0.99 or 99%", parseConfidence, 0.99)
-    .option("--horizon <text>", "what the scenarios span, such as 1d, for the output: nothing is scaled by it")
+    .option(
+      "--horizon <days>",
+      "business days of the losses, such as 10d or 2w: scaled by the square root of time from what the scenarios span",
+      parseHorizon,
+    )
     .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
     .option(
       "--report <file>",
@@ -89,7 +93,7 @@ function describeHistory(program: Command, { terminal, done }: CommandContext): 
     .description("make a table of scenarios from a history: the moves of its factors, for price and var --scenarios")
     .argument("<history>", "HISTORY.csv or HISTORY.parquet: a row for each date, columns date, spot.SAP, rate.EUR, …")
     .option("-o, --output <file>", "SCENARIOS.csv or SCENARIOS.parquet; CSV on standard output by default")
-    .option("--horizon <days>", "business days that a move spans, such as 10d; moves overlap", parseHorizon, 1)
+    .option("--horizon <days>", "business days that a move spans, such as 10d or 2w; moves overlap", parseHorizon, 1)
     .addOption(new Option("--weights <name>", "of the scenarios").choices(["equal", "exponential"]).default("equal"))
     .option("--decay <part>", "exponential weights: that of a date, as a part of the next date's (0.97)", parseFraction)
     .addOption(

@@ -23,4 +23,6 @@ export { impliedVolatilities, type ImpliedOptions, type ImpliedVolatility, type 
 export * from "./explain/index.ts";
 /** @internal */
 export { type BookRisk, RiskCollector, type RiskPart } from "./risk/book-risk.ts";
+/** @internal */
+export { horizonFields, overHorizon, type RiskHorizon, riskHorizon, scalingText } from "./risk/horizon.ts";
 export { firstMultiple, largestMultiple, type LossMultiple, multiplesOf } from "./risk/reverse.ts";

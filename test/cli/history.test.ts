@@ -59,6 +59,7 @@ test("moves are those between the levels at both ends of each window, in any ord
     expect([status, stderr.includes("overlap")]).toEqual([0, horizon > 1]);
     const [head, ...rows] = cellsOf(stdout);
     expect(rows).toHaveLength(levels.length - horizon);
+    expect(new Set(rows.map((row) => row[head.indexOf("horizon")]))).toEqual(new Set([`${horizon}d`]));
     rows.forEach((row, s) => {
       const cell = (name: string): number => Number(row[head.indexOf(name)]);
       const [before, after] = [levels[s], levels[s + horizon]];
@@ -97,10 +98,10 @@ describe("missing values", () => {
   test("are left out with the scenarios that need them, or taken from the date before", async () => {
     expect(await historyOf(text, "--missing", "skip")).toMatchObject({ status: 2 });
     const two = await historyOf(`${text}\n2026-03-05,121,0.05`, "--missing", "skip");
-    expect(cellsOf(two.stdout).slice(1)).toEqual([["2026-03-05", String(121 / 110 - 1), String(0.05 - 0.04)]]);
+    expect(cellsOf(two.stdout).slice(1)).toEqual([["2026-03-05", "1d", String(121 / 110 - 1), String(0.05 - 0.04)]]);
     expect(two.stderr).toContain("left out 2 scenarios");
     const carried = await historyOf(text, "--missing", "previous");
-    expect(cellsOf(carried.stdout).map((row) => row[1])).toEqual(["spot.SAP", "0", String(110 / 100 - 1)]);
+    expect(cellsOf(carried.stdout).map((row) => row[2])).toEqual(["spot.SAP", "0", String(110 / 100 - 1)]);
     expect(carried.stderr).toContain("1 missing value");
   });
   test("are dates, too, where there are none for more than ten days", async () => {
@@ -142,6 +143,6 @@ describe("a history that cannot be used names its place", () => {
     const late = await historyOf(rows("2026-03-02,,0.01", "2026-03-03,5,0.02"), "--missing", "previous");
     expect(late.stderr).toContain("and none before: begin later by --from");
     expect((await historyOf(rows(one), "--decay", "0.9")).stderr).toContain("--decay needs --weights exponential");
-    expect((await historyOf(rows(one), "--horizon", "1w")).stderr).toContain("business days from 1d");
+    expect((await historyOf(rows(one), "--horizon", "1h")).stderr).toContain("business days from 1d");
   });
 });

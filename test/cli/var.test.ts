@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { parquetReadObjects } from "hyparquet";
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { afterAll, describe, expect, test } from "vitest";
 import { readBook } from "../../src/book/index.ts";
 import { openEngine } from "../../src/cli/engine.ts";
@@ -95,8 +95,7 @@ test(
       }
     expect(Object.keys(risk.components.groups)).toEqual(["underlying", "desk"]);
     expect(risk.worst[0].profit).toBeCloseTo(-losses[0], 6);
-    const text = await feynkac("var", book, ...options.slice(0, 4), "--threads", "1", "--horizon", "1d");
-    expect(text.stdout).toContain("over 1d");
+    const text = await feynkac("var", book, ...options.slice(0, 4), "--threads", "1");
     expect(text.stdout).toContain(risk.valueAtRisk.scenario);
   },
 );
@@ -186,6 +185,59 @@ describe("the tail of a weighted distribution", () => {
   });
 });
 
+describe("--horizon", () => {
+  const spanned = at("spanned.csv");
+  const withSpan = (span: string): string =>
+    `name,spot.SAP,horizon\n${MOVES.map(({ sap }, s) => `S${s},${sap},${span}`).join("\n")}\n`;
+  const run = async (span: string, ...args: readonly string[]) => {
+    writeFileSync(spanned, withSpan(span));
+    const found = await feynkac("var", book, "--scenarios", spanned, "--threads", "1", "--confidence", "0.9", ...args);
+    expect(found.status).toBe(0);
+    return found.stdout;
+  };
+  type Answer = BookRisk & { readonly horizon: string; readonly span: string; readonly scaledBy: number };
+  const answer = async (...args: Parameters<typeof run>) =>
+    JSON.parse(await run(...args, "--format", "json")) as Answer;
+
+  test("scales all profits by the square root of the ratio, and every output says so", async () => {
+    const [report, pnl] = [at("scaled.html"), at("scaled.parquet")];
+    const daily = await answer("1d");
+    expect(daily).toMatchObject({ horizon: null, span: "1d", scaledBy: 1 });
+    const scaled = await answer("1d", "--horizon", "2w", "--report", report, "--pnl", pnl);
+    expect(scaled).toMatchObject({ horizon: "10d", span: "1d", value: daily.value });
+    const root = Math.sqrt(10);
+    expect(scaled.scaledBy).toBeCloseTo(root, 14);
+    for (const of of ["valueAtRisk", "expectedShortfall"] as const) {
+      expect(scaled[of].value).toBeCloseTo(root * daily[of].value, 9);
+      expect(scaled[of].errorEstimate).toBeCloseTo(root * daily[of].errorEstimate, 12);
+      expect(scaled[of].samplingError).toBeCloseTo(root * daily[of].samplingError!, 9);
+      const parts = scaled.components.trades.reduce((sum, part) => sum + part[of], 0);
+      expect(parts).toBeCloseTo(scaled[of].value, 9);
+    }
+    expect(scaled.worst[0].profit).toBeCloseTo(root * daily.worst[0].profit, 9);
+    const sentence = "those over 1d times √(10/1) = 3.16228, as if moves were independent from day to day";
+    expect(readFileSync(report, "utf8")).toContain(sentence);
+    const file = new Uint8Array(readFileSync(pnl)).buffer;
+    const known = Object.fromEntries(parquetMetadata(file).key_value_metadata!.map(({ key, value }) => [key, value]));
+    expect(known).toMatchObject({ "feynkac.horizon": "10d", "feynkac.span": "1d", "feynkac.scaledBy": String(root) });
+    const [row] = await parquetReadObjects({ file });
+    const worst = MOVES.findIndex((_, s) => `S${s}` === scaled.worst[0].scenario);
+    expect((row["pnl"] as number[])[worst]).toBeCloseTo(scaled.worst[0].profit, 6);
+    expect(await run("1d", "--horizon", "10d")).toContain(sentence);
+  });
+
+  test("is what scenarios span without being asked, and a label where that is unknown", async () => {
+    expect(await run("10d")).toContain("40 scenarios over 10d\n");
+    expect(await run("10d", "--horizon", "10d")).not.toContain("times");
+    const [known, unknown] = [await answer("1d"), await answer("", "--horizon", "1m")];
+    expect(unknown).toMatchObject({ horizon: "21d", span: null, scaledBy: 1, valueAtRisk: known.valueAtRisk });
+    const report = at("label.html");
+    const sentence = "10d is a label: the scenarios do not say what their moves span, and nothing is scaled";
+    expect(await run("", "--horizon", "10d", "--report", report)).toContain(sentence);
+    expect(readFileSync(report, "utf8")).toContain(sentence);
+  });
+});
+
 describe("a table of scenarios that cannot be used names its place", () => {
   test.each([
     ["name,spot.SAQ\nA,0.1\n", 'column "spot.SAQ": no spot of "SAQ" (did you mean "SAP"?)'],
@@ -195,6 +247,8 @@ describe("a table of scenarios that cannot be used names its place", () => {
     ["spot.SAP\n0.1\n", 'the table: expected a row for each scenario, with a column "name"'],
     ["name,spot.SAP\nA\n", "line 2: expected 2 cells"],
     ["name,weight,weight\nA,1,2\n", 'line 1: column "weight" is there twice'],
+    ["name,horizon\nA,1 day\n", 'row 1, column "horizon": expected business days from 1d to 1000d, or 1w (5 of them)'],
+    ["name,horizon\nA,5d\nB,1w\nC,\n", 'row 3, column "horizon": expected that of the first row, "5d", got ""'],
     ["name,rate.EUR,rate.EUR.5Y\nA,,0.1\nB,0.1,0.2\n", 'row 2, column "rate.EUR.5Y": expected moves of rate of "EUR"'],
   ])("%j", async (text, message) => {
     const file = at("bad.csv");

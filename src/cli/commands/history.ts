@@ -1,4 +1,5 @@
 /** `feynkac history`: makes a table of named scenarios from a history of a market's factors. */
+import { businessDaysText } from "../../base/business-days.ts";
 import { type HistoryOptions, scenariosOfHistory } from "../../book/index.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { withCommas } from "../format/numbers.ts";
@@ -21,7 +22,7 @@ export async function history(path: string, options: HistoryCommandOptions, term
   const made = await inFile(path, () => scenariosOfHistory(rows, options));
   const output = await openOutput(options.output, terminal.stdout);
   try {
-    await output.write(await tableOf(made, options.output));
+    await output.write(await tableOf(made, options));
     await output.commit();
   } catch (error) {
     await output.discard();
@@ -31,13 +32,17 @@ export async function history(path: string, options: HistoryCommandOptions, term
   return EXIT_STATUS.ok;
 }
 
-async function tableOf({ factors, scenarios }: Scenarios, path = "-"): Promise<string | Uint8Array> {
+async function tableOf(
+  { factors, scenarios }: Scenarios,
+  { horizon, output: path = "-" }: HistoryCommandOptions,
+): Promise<string | Uint8Array> {
   const { beginParquet, csvCell } = await import("../../output/formats/index.ts");
   type Row = Scenarios["scenarios"][number];
   const isWeighted = scenarios[0].weight !== undefined;
   const columns = [
     { name: "name", type: "string", value: ({ name }: Row) => name },
     ...(isWeighted ? [{ name: "weight", type: "number", value: ({ weight }: Row) => weight! } as const] : []),
+    { name: "horizon", type: "string", value: () => businessDaysText(horizon) },
     ...factors.map((name, f) => ({ name, type: "number", value: ({ moves }: Row) => moves[f] }) as const),
   ] as const;
   if (path.toLowerCase().endsWith(".parquet")) {

@@ -1,6 +1,6 @@
 /** `feynkac var`: value at risk and expected shortfall of a book by full revaluation under named scenarios. */
 import { type ScenarioTable, spotsOf } from "../../book/index.ts";
-import type { RiskCollector } from "../../pricing/index.ts";
+import type { RiskCollector, RiskHorizon } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { escapeControls } from "../format/columns.ts";
@@ -18,8 +18,8 @@ const SHOWN = 10;
 /** The options of the command `feynkac var`. */
 export interface VarOptions extends PriceOptions {
   readonly confidence: number;
-  /** What the scenarios span, in words of the user. */
-  readonly horizon?: string | undefined;
+  /** The business days that losses are for; those that the scenarios span by default. */
+  readonly horizon?: number | undefined;
   /** The path of an HTML report. */
   readonly report?: string | undefined;
   /** The path of a Parquet file for the profits of each trade. */
@@ -36,13 +36,14 @@ export async function valueAtRisk(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
-  const { confidence, horizon, groupBy = [] } = options;
+  const { confidence, groupBy = [] } = options;
   const { input, table } = await openScenarioBook(path, options, terminal, signal);
   try {
-    const { RiskCollector } = await import("../../pricing/index.ts");
-    const collector = new RiskCollector(table, { groupBy: ["underlying", ...groupBy] });
+    const { horizonFields, RiskCollector, riskHorizon } = await import("../../pricing/index.ts");
+    const horizon = riskHorizon(options.horizon, table.horizon);
+    const collector = new RiskCollector(table, { groupBy: ["underlying", ...groupBy], scale: horizon.scale });
     await using engine = await openEngine(options);
-    const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table);
+    const reporter = options.report === undefined ? undefined : await startReport(options, path, input, table, horizon);
     const failures: string[] = [];
     const warnings = new Warnings();
     await revalue(input.trades, table, { engine, input, options, terminal, signal }, (result) => {
@@ -54,10 +55,14 @@ export async function valueAtRisk(
     for (const text of failures.slice(0, SHOWN)) terminal.stderr.write(`${escapeControls(text)}\n`);
     terminal.stderr.write(warnings.block());
     const failed = failures.length;
-    const risk = { ...collector.risk(confidence), failed, horizon };
+    const risk = collector.risk(confidence);
+    const { asOf } = input;
+    const fields = horizonFields(horizon);
     await reporter?.write(engine.device.name, terminal);
-    if (options.pnl !== undefined) await writeProfits(options.pnl, collector, table, input.asOf);
-    await writeAnswer({ asOf: input.asOf, ...risk }, () => riskText(risk), options, terminal);
+    if (options.pnl !== undefined)
+      await writeProfits(options.pnl, collector, { asOf, ...fields, scenarioNames: table.names });
+    const answer = { asOf, ...fields, ...risk, failed };
+    await writeAnswer(answer, () => riskText(risk, { failed, horizon }), options, terminal);
     return failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
   } finally {
     input.close();
@@ -66,17 +71,18 @@ export async function valueAtRisk(
 
 /** Starts an HTML report. The code for it is loaded only when it is requested. */
 async function startReport(
-  { report, groupBy, confidence, horizon, scenarios, market }: VarOptions,
+  { report, groupBy, confidence, scenarios, market }: VarOptions,
   path: string,
   input: OpenInput,
   named: ScenarioTable,
+  horizon: RiskHorizon,
 ) {
   const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }, { packageVersion }] = await Promise.all([
     import("../../output/report/index.ts"),
     import("./report.ts"),
     import("../../output/formats/index.ts"),
   ]);
-  const summary = new ReportSummary({ groupBy, spots: spotsOf(input.market), named });
+  const summary = new ReportSummary({ groupBy, spots: spotsOf(input.market), named, scale: horizon.scale });
   const write = async (device: string, terminal: Terminal): Promise<void> => {
     const files = [path, market, scenarios].filter((name) => name !== undefined);
     const html = reportHtml(summary, {
@@ -96,12 +102,11 @@ async function startReport(
   return { summary, write };
 }
 
-/** Writes the profits of each trade under all scenarios as Parquet, with the scenarios' names in its metadata. */
+/** Writes the profits of each trade under all scenarios as Parquet. `about` is metadata. */
 async function writeProfits(
   file: string,
   { profits }: RiskCollector,
-  { names }: ScenarioTable,
-  asOf: string,
+  about: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   if (!file.toLowerCase().endsWith(".parquet")) throw new CliError(`--pnl: got ${file}, expected a name in .parquet`);
   const { beginParquet } = await import("../../output/formats/index.ts");
@@ -112,7 +117,7 @@ async function writeProfits(
       { name: "value", type: "number", value: ({ value }) => value },
       { name: "pnl", type: "numbers", value: (row) => Array.from(row.profits) },
     ],
-    { asOf, scenarioNames: names },
+    about,
   );
   const output = await outputToFile(file);
   await output.write(table.add(profits));

@@ -1,25 +1,25 @@
 /** Formats value at risk and expected shortfall as text. */
 import { decimalsFor, formatFixed } from "../../output/formats/index.ts";
-import type { BookRisk, RiskPart } from "../../pricing/index.ts";
+import { type BookRisk, overHorizon, type RiskHorizon, type RiskPart, scalingText } from "../../pricing/index.ts";
 import { alignColumns, columnWidthsOf, escapeControls, type TextColumn } from "./columns.ts";
 
 /** The most parts of one kind that are shown. */
 const SHOWN = 10;
 
 /** Returns the risk of a book as tables: its numbers, the parts of groups and trades, and the worst scenarios. */
-export function riskText({
-  failed,
-  horizon,
-  ...risk
-}: BookRisk & { readonly failed: number; readonly horizon: string | undefined }): string {
+export function riskText(
+  risk: BookRisk,
+  { failed, horizon }: { readonly failed: number; readonly horizon: RiskHorizon },
+): string {
   const { currency, confidence, scenarios, trades, value, valueAtRisk, expectedShortfall, components, worst } = risk;
   const decimals = decimalsFor([valueAtRisk.value, expectedShortfall.value], 7);
   const number = (one: number | null): string => formatFixed(one, decimals);
   const percent = Number((100 * confidence).toPrecision(6));
-  const over = horizon === undefined ? "" : ` over ${escapeControls(horizon)}`;
+  const scaling = scalingText(horizon);
   const head =
-    `${trades} trades worth ${number(value)} ${escapeControls(currency)}, ${scenarios} scenarios${over}` +
-    `${failed > 0 ? `; without ${failed} trades that have no value` : ""}\n`;
+    `${trades} trades worth ${number(value)} ${escapeControls(currency)}, ${scenarios} scenarios${overHorizon(horizon)}` +
+    `${failed > 0 ? `; without ${failed} trades that have no value` : ""}\n` +
+    (scaling === undefined ? "" : `${scaling}\n`);
   const measures = table(
     [`${percent} %`, "loss", "error", "sampling"],
     (

@@ -1,5 +1,6 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { Market, Scenarios } from "../../book/index.ts";
+import type { RiskHorizon } from "../../pricing/index.ts";
 import { type Chart, CHART_STYLE, drawChart, escapeXml, profitChart } from "../charts/index.ts";
 import { decimalsFor, formatErrorEstimate, formatFixed } from "../formats/index.ts";
 import type { ReportChanges } from "./changes.ts";
@@ -19,9 +20,9 @@ export interface ReportProvenance {
   readonly version: string;
   readonly device: string;
   readonly scenarios: Scenarios | undefined;
-  /** The confidence of value at risk, 0.99 by default, and what its scenarios span, in words of the user. */
+  /** The confidence of value at risk, 0.99 by default, and its period. */
   readonly confidence?: number | undefined;
-  readonly horizon?: string | undefined;
+  readonly horizon?: RiskHorizon | undefined;
   /** The market, if it is known. */
   readonly market?: Market | undefined;
   /** The comparison with earlier results, if there are any. */

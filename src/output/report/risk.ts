@@ -1,5 +1,5 @@
 /** Value at risk in a report: the distribution of profits under named scenarios, the worst of them, and the parts. */
-import type { BookRisk, RiskPart } from "../../pricing/index.ts";
+import { type BookRisk, overHorizon, type RiskHorizon, type RiskPart, scalingText } from "../../pricing/index.ts";
 import { drawChart, escapeXml, percentText, profitChart } from "../charts/index.ts";
 import { decimalsFor, formatFixed } from "../formats/index.ts";
 import type { ReportSummary } from "./summary.ts";
@@ -8,7 +8,7 @@ import { type Cell, note, profitCell, section, table, whole } from "./table.ts";
 const MAX_PARTS = 20;
 
 /** Returns the section on value at risk; nothing if the results have no values under named scenarios. */
-export function riskSection(summary: ReportSummary, confidence: number, horizon: string | undefined): string {
+export function riskSection(summary: ReportSummary, confidence: number, horizon?: RiskHorizon): string {
   const parts = [...summary.risks.values()].map((collector) => {
     const risk = collector.risk(confidence);
     const { components, worst } = risk;
@@ -36,7 +36,7 @@ export function riskSection(summary: ReportSummary, confidence: number, horizon:
   return section("Value at risk", `${left}${parts.join("\n")}`);
 }
 
-function measuresTable(risk: BookRisk, decimals: number, horizon: string | undefined): string {
+function measuresTable(risk: BookRisk, decimals: number, horizon?: RiskHorizon): string {
   const { valueAtRisk, expectedShortfall, confidence, currency, scenarios, trades } = risk;
   const row = (name: string, one: BookRisk["expectedShortfall"]): Cell[] => [
     name,
@@ -46,12 +46,14 @@ function measuresTable(risk: BookRisk, decimals: number, horizon: string | undef
     `At ${percentText(confidence)}, ${currency}`,
     ...["Loss", "Error", "Sampling"].map((number) => ({ number })),
   ];
-  const over = horizon === undefined ? "" : ` over ${horizon}`;
+  const over = horizon === undefined ? "" : overHorizon(horizon);
+  const scaling = (horizon && scalingText(horizon)) ?? "";
   return (
     table(titles, [row("Value at risk", valueAtRisk), row("Expected shortfall", expectedShortfall)]) +
     note(
       `${whole(trades)} trades under ${whole(scenarios)} scenarios${over}, each a full revaluation. ` +
-        "Error: what values may be off by. Sampling: the standard error that the number of scenarios leaves.",
+        "Error: what values may be off by. Sampling: the standard error that the number of scenarios leaves. " +
+        scaling,
     )
   );
 }

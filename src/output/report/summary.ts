@@ -75,6 +75,8 @@ export interface ReportOptions {
   readonly spots?: Readonly<Record<string, number>> | undefined;
   /** The named scenarios, if the results have values under them. */
   readonly named?: { readonly names: readonly string[]; readonly weights?: ArrayLike<number> | undefined } | undefined;
+  /** The factor of all profits under them, 1 by default (`RiskHorizon`). */
+  readonly scale?: number | undefined;
 }
 
 /** Accumulates the results that a report shows, trade by trade. */
@@ -169,7 +171,7 @@ export class ReportSummary {
   }
 
   #addProfits(result: PricedTrade): void {
-    const { named } = this.#options;
+    const { named, scale } = this.#options;
     if (named === undefined || result.scenarioValues === undefined) return;
     // A table of results does not have the exchange rates under scenarios.
     const { reporting, ...own } = result;
@@ -178,7 +180,7 @@ export class ReportSummary {
     let risk = this.risks.get(currency);
     if (risk === undefined) {
       const groupBy = ["underlying", ...this.groupBy.filter((name) => name !== "underlying")];
-      this.risks.set(currency, (risk = new RiskCollector(named, { groupBy, keepTrades: false })));
+      this.risks.set(currency, (risk = new RiskCollector(named, { groupBy, keepTrades: false, scale })));
     }
     try {
       risk.add(one);

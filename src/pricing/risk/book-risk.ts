@@ -48,6 +48,13 @@ interface Profits {
 const WORST = 10;
 const DRIVERS = 3;
 
+/** How the values of trades are collected. */
+export interface CollectorOptions {
+  readonly groupBy: readonly string[];
+  readonly keepTrades?: boolean;
+  readonly scale?: number | undefined;
+}
+
 /** Collects the values of a book's trades, and finds its risk. */
 export class RiskCollector {
   readonly #names: readonly string[];
@@ -56,16 +63,18 @@ export class RiskCollector {
   readonly #groups: ReadonlyMap<string, Map<string, Profits>>;
   readonly #book: Profits;
   readonly #errors: Float64Array;
+  readonly #scale: number;
   #count = 0;
   #currency: string | undefined;
 
   /**
    * Creates a collector with sums of groups by each of the names in `groupBy`, of which the first says what drives a
-   * scenario. Without `keepTrades` memory depends on the groups alone, and trades have no parts.
+   * scenario. Without `keepTrades` memory depends on the groups alone, and trades have no parts. All profits are
+   * multiplied by `scale` (`RiskHorizon`).
    */
   constructor(
     { names, weights }: { readonly names: readonly string[]; readonly weights?: ArrayLike<number> | undefined },
-    { groupBy, keepTrades = true }: { readonly groupBy: readonly string[]; readonly keepTrades?: boolean },
+    { groupBy, keepTrades = true, scale = 1 }: CollectorOptions,
   ) {
     this.#names = names;
     this.#weights = weights;
@@ -73,6 +82,7 @@ export class RiskCollector {
     this.#groups = new Map(groupBy.map((by) => [by, new Map<string, Profits>()]));
     this.#book = this.#none("");
     this.#errors = new Float64Array(names.length);
+    this.#scale = scale;
   }
 
   /** The profits of each trade by its id, in the currency of the risk. */
@@ -113,7 +123,8 @@ export class RiskCollector {
       );
     this.#currency = currency;
     this.#count++;
-    const profits = Float64Array.from(values, (then, s) => quantity * (rate(s) * then! - value));
+    const scaled = this.#scale * quantity;
+    const profits = Float64Array.from(values, (then, s) => scaled * (rate(s) * then! - value));
     const own = { name: id, value: quantity * value, profits };
     this.#trades?.push(own);
     addTo(this.#book, own);
@@ -123,7 +134,7 @@ export class RiskCollector {
       if (group === undefined) groups.set(name, (group = this.#none(name)));
       addTo(group, own);
     }
-    const size = Math.abs(quantity);
+    const size = Math.abs(scaled);
     for (let s = 0; s < values.length; s++) this.#errors[s] += size * (rate(s) * (errors[s] ?? 0) + errorEstimate);
   }
 
