@@ -37,7 +37,7 @@ const parted: Ranks = {
     ["threads"],
     ["event-loop.ts"],
     ["accuracy.ts", "argument-checks.ts", "memoize.ts"],
-    ["differences.ts", "elementary.ts", "errors.ts", "search.ts", "version.ts"],
+    ["business-days.ts", "differences.ts", "elementary.ts", "errors.ts", "search.ts", "version.ts"],
   ],
 };
 

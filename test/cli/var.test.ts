@@ -185,6 +185,78 @@ describe("the tail of a weighted distribution", () => {
   });
 });
 
+describe("under named scenarios price prints", () => {
+  const run = async (...args: readonly string[]) =>
+    (await feynkac("price", book, "--scenarios", table, "--threads", "1", ...args)).stdout;
+  const NUMBER = String.raw`-?[\d,]+\.\d+`;
+  const rowsOf = (stdout: string) =>
+    Array.from(stdout.matchAll(new RegExp(`^(S\\d+) +(${NUMBER}) +(${NUMBER}) +\\S+$`, "gm")), ([, name, ...cells]) => {
+      const [value, change] = cells.map((cell) => Number(cell.replaceAll(",", "")));
+      return { name, value, change };
+    });
+
+  test("the total in the reporting currency and its change, the worst first", { timeout: 60_000 }, async () => {
+    const rows = rowsOf(await run());
+    expect(rows).toHaveLength(MOVES.length);
+    const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
+    const today = sum(await valuesAt({ sap: 0, ibm: 0, fx: 0, rate: 0 }));
+    for (const { name, value, change } of [rows[0], rows[20]]) {
+      const then = sum(await valuesAt(MOVES[Number(name.slice(1))]));
+      expect(value).toBeCloseTo(then, 4);
+      expect(change).toBeCloseTo(then - today, 4);
+    }
+    const changes = rows.map(({ change }) => change);
+    expect(changes).toEqual(changes.toSorted((a, b) => a - b));
+  });
+
+  test("as many rows as are asked for, and how many there are", async () => {
+    const stdout = await run("--rows", "4");
+    expect(rowsOf(stdout).map(({ name }) => name)).toEqual(
+      rowsOf(await run())
+        .slice(0, 4)
+        .map(({ name }) => name),
+    );
+    expect(stdout).toContain("… and 36 scenarios more: --rows all shows them");
+  });
+
+  test("on a screen what it takes", async () => {
+    const lines = 40;
+    const { terminal, stdout } = kept("", true, 100, lines);
+    const args = ["price", book, "--scenarios", table, "--threads", "1"];
+    await main(args, terminal, new AbortController().signal, openEngine);
+    const shown = rowsOf(stdout());
+    expect(stdout()).toContain(`… and ${MOVES.length - shown.length} scenarios more`);
+    expect(shown.length).toBeGreaterThan(5);
+    // One line is for the prompt.
+    expect(stdout().split("\n").length).toBeLessThan(lines);
+  });
+
+  test("a table for each currency without one to report in, and what has no value", async () => {
+    const own = at("currencies.json");
+    const { reporting: _, ...rest } = market;
+    const scenarios = [
+      { name: "SKEW", moves: { skew: { SAP: 0.1 } } },
+      { name: "DOWN", moves: { spot: { "*": -0.1 } } },
+    ];
+    writeFileSync(own, JSON.stringify({ asOf: "2026-11-20", market: rest, trades, scenarios }));
+    const { stdout } = await feynkac("price", own, "--threads", "1");
+    const [euros, dollars] = ["EUR", "USD"].map((currency) => stdout.split(`scenario, ${currency} `)[1]);
+    expect(euros).toMatch(/^ *value +change +error\nDOWN .*\n1 scenario without a value of every trade/);
+    expect(dollars).toMatch(/^ *value +change +error\nDOWN .*\nSKEW .* 0\.0+ +\S+\n/);
+  });
+});
+
+test("--rows says how many parts and worst scenarios var lists", async () => {
+  const run = async (rows: string) =>
+    (await feynkac("var", book, "--scenarios", table, "--threads", "1", "--rows", rows)).stdout;
+  const few = await run("2");
+  expect(few).toContain("and 1 more: --rows all");
+  expect(few).toContain("and 38 more: --rows all");
+  const all = await run("all");
+  expect(all).not.toContain("more");
+  expect(all.match(/^S\d+/gm)).toHaveLength(MOVES.length);
+});
+
 describe("--horizon", () => {
   const spanned = at("spanned.csv");
   const withSpan = (span: string): string =>

@@ -4,7 +4,7 @@ import type { RiskCollector, RiskHorizon } from "../../pricing/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { escapeControls } from "../format/columns.ts";
-import { riskText } from "../format/risk.ts";
+import { RISK_ROWS, riskText } from "../format/risk.ts";
 import { Warnings } from "../format/warnings.ts";
 import type { OpenInput } from "../input.ts";
 import type { PriceOptions } from "../options.ts";
@@ -55,14 +55,15 @@ export async function valueAtRisk(
     for (const text of failures.slice(0, SHOWN)) terminal.stderr.write(`${escapeControls(text)}\n`);
     terminal.stderr.write(warnings.block());
     const failed = failures.length;
-    const risk = collector.risk(confidence);
+    const rows = options.rows === "all" ? Infinity : (options.rows ?? RISK_ROWS);
+    const risk = collector.risk(confidence, rows);
     const { asOf } = input;
     const fields = horizonFields(horizon);
     await reporter?.write(engine.device.name, terminal);
     if (options.pnl !== undefined)
       await writeProfits(options.pnl, collector, { asOf, ...fields, scenarioNames: table.names });
     const answer = { asOf, ...fields, ...risk, failed };
-    await writeAnswer(answer, () => riskText(risk, { failed, horizon }), options, terminal);
+    await writeAnswer(answer, () => riskText(risk, { failed, horizon, rows }), options, terminal);
     return failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
   } finally {
     input.close();

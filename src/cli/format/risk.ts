@@ -1,15 +1,16 @@
 /** Formats value at risk and expected shortfall as text. */
 import { decimalsFor, formatFixed } from "../../output/formats/index.ts";
 import { type BookRisk, overHorizon, type RiskHorizon, type RiskPart, scalingText } from "../../pricing/index.ts";
+import { withCommas } from "./numbers.ts";
 import { alignColumns, columnWidthsOf, escapeControls, type TextColumn } from "./columns.ts";
 
-/** The most parts of one kind that are shown. */
-const SHOWN = 10;
+/** The rows of each table, where nothing else is asked for. */
+export const RISK_ROWS = 10;
 
 /** Returns the risk of a book as tables: its numbers, the parts of groups and trades, and the worst scenarios. */
 export function riskText(
   risk: BookRisk,
-  { failed, horizon }: { readonly failed: number; readonly horizon: RiskHorizon },
+  { failed, horizon, rows }: { readonly failed: number; readonly horizon: RiskHorizon; readonly rows: number },
 ): string {
   const { currency, confidence, scenarios, trades, value, valueAtRisk, expectedShortfall, components, worst } = risk;
   const decimals = decimalsFor([valueAtRisk.value, expectedShortfall.value], 7);
@@ -30,7 +31,7 @@ export function riskText(
     ).map(([name, one]) => [name, ...[one.value, one.errorEstimate, one.samplingError].map(number)]),
   );
   const parts = [...Object.entries(components.groups), ["trade", components.trades] as const].map(([by, all]) =>
-    partsTable(by, all, number),
+    partsTable(by, all, number, rows),
   );
   const tail = table(
     ["scenario", "profit", "most by"],
@@ -40,18 +41,25 @@ export function riskText(
       drivers.map((one) => `${one.name} ${number(one.profit)}`).join(", "),
     ]),
   );
-  return [head, measures, ...parts, `${tail}* the scenario of the value at risk\n`].join("\n");
+  return [
+    head,
+    measures,
+    ...parts,
+    `${tail}${more(scenarios - worst.length)}* the scenario of the value at risk\n`,
+  ].join("\n");
 }
 
-function partsTable(by: string, all: readonly RiskPart[], number: (one: number) => string): string {
-  const largest = all.toSorted((a, b) => b.expectedShortfall - a.expectedShortfall).slice(0, SHOWN);
+function partsTable(by: string, all: readonly RiskPart[], number: (one: number) => string, most: number): string {
+  const largest = all.toSorted((a, b) => b.expectedShortfall - a.expectedShortfall).slice(0, most);
   const rows = largest.map(({ name, ...part }) => [
     name,
     ...[part.value, part.valueAtRisk, part.expectedShortfall].map(number),
   ]);
-  const left = all.length - largest.length;
-  return table([by, "value", "of value at risk", "of shortfall"], rows) + (left > 0 ? `and ${left} more\n` : "");
+  return table([by, "value", "of value at risk", "of shortfall"], rows) + more(all.length - largest.length);
 }
+
+/** Returns a line that says how many rows are left out. */
+const more = (left: number): string => (left > 0 ? `and ${withCommas(left)} more: --rows all\n` : "");
 
 /** Returns a table of text. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -3,6 +3,7 @@ import { withCommas } from "./numbers.ts";
 import { SENSITIVITIES, type TradeError, type TradeResult } from "../../book/index.ts";
 import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
 import { decimalsFor, formatFixed, formatErrorEstimate } from "../../output/formats/index.ts";
+import { namedScenarioTables } from "./named-scenario-table.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import { hiddenTotalColumns, totalTables } from "./total-tables.ts";
 import { Warnings } from "./warnings.ts";
@@ -72,19 +73,17 @@ export function lastRowCount(rows: number): number {
 }
 
 /** Returns the writer that prints results as a table of text. */
-export function tableWriter({
-  rows: max,
-  lines,
-  width: lineWidth = Number.POSITIVE_INFINITY,
-}: TableOptions): ResultWriter {
+export function tableWriter({ rows, lines, width: lineWidth = Number.POSITIVE_INFINITY }: TableOptions): ResultWriter {
   let start: OutputHeader;
+  // On a screen named scenarios share the rows with trades.
+  let max = rows;
+  let ofScenarios = rows;
   let layout: Layout | undefined;
   let shown = 0;
   let pricedRows = 0;
-  const tail = lastRowCount(max);
-  const first = max - tail;
+  let tail = lastRowCount(max);
   let last: TradeResult[] = [];
-  const errors = new Errors(Number.isFinite(max) ? MAX_ERRORS : MAX_ERRORS_OF_ALL);
+  const errors = new Errors(Number.isFinite(rows) ? MAX_ERRORS : MAX_ERRORS_OF_ALL);
   const warnings = new Warnings();
   const show = (results: readonly TradeResult[]): string => {
     if (results.length === 0) return "";
@@ -96,16 +95,21 @@ export function tableWriter({
   return {
     begin: (run) => {
       start = run;
+      if (lines !== undefined && run.scenarioNames !== undefined) {
+        ofScenarios = Math.max(Math.floor(rows / 2), MIN_ROWS);
+        max = Math.max(rows - ofScenarios, MIN_ROWS);
+        tail = lastRowCount(max);
+      }
       return "";
     },
-    rows: (rows) => {
-      for (const { result } of rows) {
+    rows: (added) => {
+      for (const { result } of added) {
         warnings.add(result);
         errors.add(result);
       }
-      const priced = rows.map(({ result }) => result).filter(({ status }) => status === "ok");
+      const priced = added.map(({ result }) => result).filter(({ status }) => status === "ok");
       pricedRows += priced.length;
-      const now = priced.slice(0, first - shown);
+      const now = priced.slice(0, max - tail - shown);
       if (tail > 0) last = [...last, ...priced.slice(now.length)].slice(-tail);
       return show(now);
     },
@@ -113,6 +117,7 @@ export function tableWriter({
       const parts = [
         ...totalTables(end, lineWidth),
         ...scenarioTables(start.scenarios, end.totals),
+        ...namedScenarioTables(start.scenarioNames, end, ofScenarios),
         warnings.block(),
         errors.block(),
       ];

@@ -44,7 +44,7 @@ interface Profits {
   readonly profits: Float64Array;
 }
 
-/** The scenarios that are listed as the worst, and the groups that are listed in each. */
+/** The scenarios that are listed as the worst by default, and the groups that are listed in each. */
 const WORST = 10;
 const DRIVERS = 3;
 
@@ -138,8 +138,11 @@ export class RiskCollector {
     for (let s = 0; s < values.length; s++) this.#errors[s] += size * (rate(s) * (errors[s] ?? 0) + errorEstimate);
   }
 
-  /** Returns the risk at a confidence from 0 to 1. @throws BookError for a book without a priced trade */
-  risk(confidence: number): BookRisk {
+  /**
+   * Returns the risk at a confidence from 0 to 1, with so many of the worst scenarios. @throws BookError for a book
+   * without a priced trade
+   */
+  risk(confidence: number, listed = WORST): BookRisk {
     const [names, weights, { value, profits: total }] = [this.#names, this.#weights, this.#book];
     if (this.#currency === undefined) throw new BookError("trades", "none has a value; value at risk needs one");
     const tail = tailOf(total, confidence, weights);
@@ -168,7 +171,7 @@ export class RiskCollector {
         trades: partsOf(this.#trades ?? []),
         groups: Object.fromEntries(Array.from(this.#groups, ([by, groups]) => [by, partsOf(groups.values())])),
       },
-      worst: tail.order.slice(0, WORST).map((s) => ({
+      worst: tail.order.slice(0, listed).map((s) => ({
         scenario: names[s],
         profit: total[s],
         drivers: Array.from(drivers?.values() ?? [], ({ name, profits }) => ({ name, profit: profits[s] }))

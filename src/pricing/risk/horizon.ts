@@ -1,4 +1,4 @@
-/** The period of a measure of risk: what the moves of its scenarios span, and how their profits are scaled to another. */
+/** The period of a measure of risk: what the moves of its scenarios span, and how profits are scaled to another. */
 import { businessDaysText } from "../../base/business-days.ts";
 
 /** The period of a measure of risk, in business days. */
@@ -8,8 +8,9 @@ export interface RiskHorizon {
   /** What the moves of the scenarios span; undefined where their table does not say it. */
   readonly span: number | undefined;
   /**
-   * The factor √(asked/span) of all profits and losses; 1 where either is unknown. It is that of Basel's rule: exact for
-   * moves that are independent and of one distribution from day to day, to first order in the moves and without a mean.
+   * The factor √(asked/span) of all profits and losses; 1 where either is unknown. It is that of Basel's rule: exact
+   * for moves that are independent and of one distribution from day to day, to first order in the moves and without a
+   * mean.
    */
   readonly scale: number;
 }
