@@ -82,8 +82,12 @@ function usualBatch({ parallelism, parts }: Device): number {
 
 /** The instances of a trade under named scenarios count as those of so many cases, if it has as many scenarios. */
 const CASES_OF_NAMED = 8;
-/** Threads are started sooner where each trade has named scenarios to be priced in. */
-const LONG_UNDER_NAMED = 64;
+/**
+ * Threads are started sooner where each trade has named scenarios to be priced in: with the batch that has this trade.
+ * Batches are small until the threads are there, so that this thread is soon done with what it has begun alone.
+ */
+const LONG_UNDER_NAMED = 32;
+const FIRST_UNDER_NAMED = 16;
 
 /**
  * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
@@ -165,7 +169,7 @@ export async function* priceTrades(
     const firstIndex = taken;
     taken += batch.length;
     // Workers know the numbers of a market, but not the quotes and nodes that these come from.
-    if (!settings.buckets && firstIndex >= long) pool ??= startPricingPool(device);
+    if (!settings.buckets && firstIndex + (isNamed ? batch.length : 0) >= long) pool ??= startPricingPool(device);
     const results = await underMovedQuotes(
       batch,
       firstIndex,
@@ -190,7 +194,12 @@ export async function* priceTrades(
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
-  const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(small / 2) : usual);
+  const size = (): number => {
+    if (options.batchSize !== undefined) return options.batchSize;
+    if ((pool?.room ?? 0) > 0) return Math.ceil(small / 2);
+    const startsThreads = isNamed && device.parts !== undefined && (pool !== undefined || taken < long);
+    return startsThreads ? Math.min(FIRST_UNDER_NAMED, usual) : usual;
+  };
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
   try {
