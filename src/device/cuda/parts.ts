@@ -11,14 +11,15 @@ export interface GpuSession {
 }
 
 /**
- * Returns the parts of a device, one for each core of the host, because one thread of the host leaves a GPU mostly
- * idle. The parts are assigned to the GPUs in turn. The result is undefined if the host has one core, or if the device
- * is itself a part.
+ * Returns the parts of a device, because one thread of the host leaves a GPU mostly idle: one part for every two cores
+ * of the host. V8 compiles the code of each thread anew, on threads of its own, which have the other cores: 16 cores
+ * are as fast with 8 threads as with 12 or 16, with less memory (design/scenario-nodes.md). The parts are assigned to
+ * the GPUs in turn. The result is undefined if the host has one core, or if the device is itself a part.
  */
 export function devicePartsOf(gpus: readonly GpuSession[], users: PartsUsers): DeviceParts | undefined {
   const cores = nodeModule("node:os").availableParallelism();
   if (gpus[0].session.isShared || cores === 1) return undefined;
-  const count = Math.max(cores, gpus.length);
+  const count = Math.max(Math.ceil(cores / 2), 2, gpus.length);
   const options = Array.from({ length: count }, (_, i) => {
     const { info, session } = gpus[i % gpus.length];
     const shared = { context: session.context, kernels: session.kernels.memory, count };
