@@ -184,6 +184,38 @@ describe("credit default swaps", () => {
     expect(dollar.fairRate).toBeCloseTo(euro.fairRate!, 14);
   });
 
+  it("have hazard rates of 0 or above under scenarios, as in a book of its own", async () => {
+    // Hazard rates up to nodes at 1, 4 and 9 years, and a parallel move some days later.
+    const [ends, terms] = [[1, 4, 9], { start: AS_OF, end: "2033-12-20", coupon: 0.05 }];
+    const rates = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 3, maxLength: 3 });
+    const given = (hazards: readonly number[], from = 0) => {
+      let [sum, last] = [0, 0];
+      const zeros = ends.map((end, k) => {
+        sum += hazards[k] * (end - from - last);
+        last = end - from;
+        return { date: last, zero: sum / last };
+      });
+      return withIssuer({ currency: "EUR", recovery: 0.4, zeros });
+    };
+    const flat = { curves: { "EUR-ESTR": { index: "ESTR", zeros: [{ date: "5Y", zero: 0.02 }] } } };
+    const market = (hazards: readonly number[], from?: number) => {
+      const { curves } = given(hazards, from);
+      return { curves: { ...curves, ...flat.curves } };
+    };
+    const cases = fc.record({ rates, by: fc.integer({ min: -10, max: 3 }), days: fc.constantFrom(0, 0, 1, 40, 100) });
+    const run = fc.asyncProperty(cases, async ({ rates: percents, by: percent, days }) => {
+      const hazards = percents.map((one) => one / 100);
+      const by = percent / 100;
+      const scenarios = [{ name: "a", moves: { credit: { ACME: by }, time: days / 365 } }];
+      const [{ scenarioValues }] = await priced(book([cds(terms)], market(hazards), { scenarios }));
+      const moved = hazards.map((one) => Math.max(one + by, 0));
+      const asOf = new Date(Date.parse(AS_OF) + days * 864e5).toISOString().slice(0, 10);
+      const [{ value }] = await priced(book([cds(terms)], market(moved, days / 365), { asOf }));
+      expect(Math.abs(scenarioValues![0]! - value)).toBeLessThan(1e-6);
+    });
+    await fc.assert(run, { numRuns: 60 });
+  });
+
   it("are explained without a rest, with the coupons that were paid", async () => {
     const terms = { start: "2026-11-20", end: "2031-12-20" };
     const later = { ...withIssuer(issuer(cdsAt(SPREADS.map((one) => 1.5 * one)))) };

@@ -160,6 +160,7 @@ const QUICK: readonly object[] = [
     swap: { start: 2, end: 6, frequency: 1, notional: 100 },
   },
 ];
+const straight = { maturity: 4, coupon: 0.03, frequency: 1, notional: 100, ratio: 1.5 };
 const SLOW: readonly object[] = [
   option("heston american", "HEST", { exercise: "american" }),
   { id: "basket", underlyings: ["SAP", "BETA"], payoff: { worstOf: "put" }, strike: 60, expiry: 0.5 },
@@ -168,7 +169,7 @@ const SLOW: readonly object[] = [
   {
     id: "convertible",
     underlying: "TREE",
-    convertible: { maturity: 4, coupon: 0.03, frequency: 1, notional: 100, ratio: 1.5, conversion: "american" },
+    convertible: { ...straight, conversion: "american" },
   },
 ];
 
@@ -306,6 +307,32 @@ describe("values under named scenarios are those of books in moved markets", () 
     });
   });
 });
+
+test(
+  "a move to below zero is one to zero: of volatilities, spreads and hazard rates",
+  { timeout: 120_000 },
+  async () => {
+    const kinds = ["volatility", "rateVolatility", "credit"] as const;
+    const hazard = { TREE: { hazard: TODAY.credit["TREE"], recovery: 0.4, jump: 1 } };
+    const tree = SLOW.at(-1)!;
+    const bond = { ...tree, id: "bond", convertible: { ...straight, conversion: "none" } };
+    const books: readonly (readonly [object, readonly object[]])[] = [
+      [marketOf(TODAY), [...QUICK, tree, { ...bond, id: "straight" }]],
+      [{ ...marketOf(TODAY), credit: hazard }, [tree, bond]],
+    ];
+    for (const [market, trades] of books) {
+      const scenarios = kinds.flatMap((kind) =>
+        [-1, -3].map((by) => ({ name: `${kind} ${by}`, moves: { [kind]: { "*": by } } })),
+      );
+      for (const { id, scenarioValues, warnings } of await priced(market, trades, { scenarios })) {
+        expect(scenarioValues, `${id}: ${warnings.join("; ")}`).not.toContain(null);
+        kinds.forEach((kind, k) => {
+          expect(scenarioValues![2 * k + 1], `${kind} of ${id}`).toBe(scenarioValues![2 * k]);
+        });
+      }
+    }
+  },
+);
 
 test("a table has the scenarios of a book, by maturity too", () => {
   const scenarios = [

@@ -92,7 +92,6 @@ export function boundsOf(contract: Convertible, market: ConvertibleMarket, spot:
 function floorOf(contract: Convertible, market: ConvertibleMarket, spot: number): number {
   const { credit } = market;
   const { maturity, puts } = contract;
-  if (credit.kind === "spread" && credit.spread.values.some((spread) => spread < 0)) return 0;
   const ratio = ratioAtMaturity(contract);
   const passive = { ...contract, puts: [], conversions: [] };
   const late = { ...passive, conversions: [{ from: maturity, to: maturity, ratio }] };

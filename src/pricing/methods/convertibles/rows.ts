@@ -266,10 +266,9 @@ export const convertibleExplanation: Pick<
     const then = rollForward(trade, market.years);
     if (then === undefined) return undefined;
     const by = market.by("credit", trade.underlying.name);
-    // A hazard rate stays at 0 or above.
-    const move = (credit: Credit): Credit =>
-      movedCredit(credit, (curve) => (credit.kind === "spread" ? shifted : shiftedSigma)(curve, by));
-    return { ...then, ...market.asset(trade), credit: then.credit && move(then.credit) };
+    // A spread or a hazard rate stays at 0 or above.
+    const credit = then.credit && movedCredit(then.credit, (curve) => shiftedSigma(curve, by));
+    return { ...then, ...market.asset(trade), credit };
   },
   sharesSpots: true,
   difference(rolled, after) {

@@ -1,8 +1,8 @@
 /** Linear trades at a later time, with the exchange rates of another one, and in the market of a scenario. */
 import { memoizeBy } from "../../../base/memoize.ts";
 import { type Conversion, EVERY, type LinearCurves, type LinearLeg, type LinearTrade } from "../../../book/index.ts";
-import { constant, ONE_SECOND } from "../../../market/index.ts";
-import { type CurveData, type PaidFlow, Valuation } from "../../../market/linear/index.ts";
+import { ONE_SECOND, type PiecewiseConstant } from "../../../market/index.ts";
+import { type Curve, type CurveData, type PaidFlow, type Turn, Valuation } from "../../../market/linear/index.ts";
 import type { MovedMarket } from "../../plan/moved-market.ts";
 import { curvesOf } from "./value.ts";
 
@@ -92,13 +92,30 @@ function movedCurves(
     if (!used.includes(c)) return curve;
     const owner = curves.owners[c] ?? EVERY;
     const isRate = curves.recoveries[c] === undefined;
-    const { times, values } = isRate ? market.forwards(owner) : constant(market.by("credit", owner));
-    if (values.every((by) => by === 0)) return curve;
-    const ends = [...times.map((time) => seen + time), NEVER];
-    const turns = values.map((spread, i) => ({ from: i === 0 ? seen : ends[i - 1], to: ends[i], spread }));
-    return { ...curve, turns: [...curve.turns, ...turns] };
+    const turns = isRate
+      ? turnsOf(market.forwards(owner), seen)
+      : hazardTurns(curvesOf(curves)[c], market.by("credit", owner), seen);
+    return turns.every(({ spread }) => spread === 0) ? curve : { ...curve, turns: [...curve.turns, ...turns] };
   });
   return moved.every((curve, c) => curve === curves.curves[c]) ? curves : { ...curves, curves: moved };
+}
+
+/** The turns by which forward rates move from a time on. */
+function turnsOf({ times, values }: PiecewiseConstant, seen: number): readonly Turn[] {
+  const ends = [...times.map((time) => seen + time), NEVER];
+  return values.map((spread, i) => ({ from: i === 0 ? seen : ends[i - 1], to: ends[i], spread }));
+}
+
+/** The turns by which hazard rates, constant between nodes, move in parallel from a time on; none falls below 0. */
+function hazardTurns(curve: Curve, by: number, seen: number): readonly Turn[] {
+  const starts = [seen, ...curve.times.subarray(0, -1).filter((time) => time > seen)];
+  return starts.map((from, i) => {
+    const to = starts[i + 1] ?? NEVER;
+    // Beyond the last node the rate stays, so that a year tells it.
+    const end = Math.min(to, from + 1);
+    const hazard = (curve.logDiscount(end) - curve.logDiscount(from)) / (end - from);
+    return { from, to, spread: Math.max(by, -hazard) };
+  });
 }
 
 function movedLeg(leg: LinearLeg, market: MovedMarket): LinearLeg {
