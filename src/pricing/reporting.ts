@@ -9,9 +9,10 @@ import type {
   ScenarioTable,
   TradeResult,
 } from "../book/index.ts";
-import { columnOf, type FactorKind } from "../book/index.ts";
+import { integrate } from "../market/index.ts";
 import { spotMoveOf } from "./columns/result-columns.ts";
 import { kindOf } from "./kinds.ts";
+import { FactorMoves } from "./scenarios/cells.ts";
 
 /** The scenarios of a book. */
 type ScenariosOf = Pick<BookContext, "scenarios" | "scenarioTable">;
@@ -86,20 +87,16 @@ function ratesOf(reporting: Reporting, table: ScenarioTable): readonly number[] 
 
 /** The rate under each named scenario. */
 function namedRates(reporting: Reporting, table: ScenarioTable): readonly number[] {
-  const column = (kind: FactorKind, of: string): Float64Array => columnOf(table, { kind, of });
-  const moved = reporting.steps.map(({ pair, base, quote }) => ({
-    spots: column("fx", pair),
-    base: column("rate", base),
-    quote: column("rate", quote),
-  }));
-  return table.names.map((_, s) =>
-    reporting.steps.reduce((rate, { spot, power, carryAt, lag }, k) => {
-      const { spots, base, quote } = moved[k];
+  const moves = new FactorMoves(table);
+  return table.names.map((_, s) => {
+    const market = moves.market(s, false);
+    return reporting.steps.reduce((rate, { pair, spot, power, carryAt, base, quote, lag }) => {
       // Until the spot date values are discounted at the rates of both currencies.
-      const carry = carryAt(table.years[s]) * Math.exp((base[s] - quote[s]) * lag);
-      return rate * (spot * (1 + spots[s]) * carry) ** power;
-    }, 1),
-  );
+      const [ofBase, ofQuote] = [base, quote].map((currency) => integrate(market.forwards(currency), lag));
+      const carry = carryAt(market.years) * Math.exp(ofBase - ofQuote);
+      return rate * (spot * (1 + market.by("fx", pair)) * carry) ** power;
+    }, 1);
+  });
 }
 
 function rateOf(

@@ -1,4 +1,5 @@
 /** The reporting currency: totals and results in one currency, and sensitivities to exchange rates. */
+import * as fc from "fast-check";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookReport, type PricedTrade, readBook, type ReportingTotals, Totals } from "../../src/book/index.ts";
@@ -145,6 +146,43 @@ describe("totals in the reporting currency", () => {
       expect(reporting!.scenarios![0][s][0][0]).toBeCloseTo(moved.reporting!.value, 6);
     }
   });
+});
+
+test("rates of named scenarios are those of a book in the moved market, also where rates move by maturity", async () => {
+  // Flat rates that move at these maturities, the first of which is before the spot date.
+  const tenors = { "2D": 2 / 365, "3D": 3 / 365, "1Y": 1 } as const;
+  const size = fc.integer({ min: -20, max: 20 }).map((percent) => percent / 100);
+  const byTenor = fc.record({ "2D": size, "3D": size, "1Y": size });
+  const ofRates = fc.record({ EUR: byTenor, USD: byTenor, GBP: size, "*": fc.oneof(size, byTenor) });
+  const moves = fc.record({ rate: ofRates, fx: fc.record({ EURUSD: size, "*": size }) });
+  const trades = TRADES.filter(({ id }) => ["T2", "T3", "T8", "T9", "T10"].includes(id));
+  const run = fc.asyncProperty(fc.array(moves, { minLength: 1, maxLength: 3 }), async (all) => {
+    const scenarios = all.map((one, s) => ({ name: `s${s}`, moves: one }));
+    const named = await priced(trades, {}, { scenarios });
+    for (const [s, { rate, fx }] of all.entries()) {
+      const rates = Object.entries(RATES).map(([currency, level]) => {
+        const by = rate[currency as keyof typeof rate] ?? rate["*"];
+        if (typeof by === "number") return [currency, level + by];
+        const nodes = (Object.keys(tenors) as (keyof typeof tenors)[]).map((at) => [tenors[at], level + by[at]]);
+        // Beyond the last maturity forward rates move as the zero rate does there.
+        return [currency, [...nodes, [2, level + by["1Y"]]].map(([time, zero]) => ({ date: time, zero }))];
+      });
+      const spots = Object.entries(SPOTS).map(([pair, spot]) => [
+        pair,
+        spot * (1 + (pair in fx ? fx.EURUSD : fx["*"])),
+      ]);
+      const alone = await priced(trades, { rates: Object.fromEntries(rates), fx: fxOf(Object.fromEntries(spots)) });
+      named.results.forEach((result, i) => {
+        const { reporting } = result as PricedTrade;
+        const expected = (alone.results[i] as PricedTrade).reporting!.rate;
+        expect(Math.abs(reporting!.scenarioValueRates![s] / expected - 1)).toBeLessThan(1e-14);
+      });
+      const { value, errorEstimate } = alone.reporting!;
+      const allowed = named.reporting!.scenarioValueErrorEstimates![s]! + errorEstimate + 1e-9 * Math.abs(value);
+      expect(Math.abs(named.reporting!.scenarioValues![s]! - value)).toBeLessThan(allowed);
+    }
+  });
+  await fc.assert(run, { numRuns: 20 });
 });
 
 test("FX deltas are the slopes of values in the reporting currency by each quoted spot", async () => {
