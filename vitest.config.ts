@@ -25,18 +25,25 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * Tests that open GPUs, start processes or change what a process has once have a process to themselves, a second of a
- * core each. The others share two, and what these have loaded.
+ * Which process a test file has, by its path and text. One that changes what a process has once, or starts servers, has
+ * its own, a second of a core. Those that open GPUs share two processes with each other, since a GPU that is open
+ * changes what the choice of a device finds. All others share two more.
  */
 const OWN = {
-  path: /^test\/(bench|browser|cli|device|examples|service|site|web)\//,
-  text: /openTestDevices|open(WebGpu|Cuda|Emulated)|create(WebGpu|Cuda)|buildCuda|child_process|worker_threads|vi\.(mock|stub)|process\.(env|on|argv)/,
+  path: /^test\/(browser|device|service|site|web)\//,
+  text: /openEmulated|create(WebGpu|Cuda)|buildCuda|worker_threads|vi\.(mock|stub)|process\.(on|argv)\b|process\.env\S* (\?\?)?= /,
 } as const;
+const GPUS = /openTestDevices|open(WebGpu|Cuda)/;
+type Process = "own" | "gpus" | "shared";
 const files = readdirSync(new URL("test", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.ts"))
   .map((path) => `test/${path}`);
-const isOwn = (path: string): boolean =>
-  OWN.path.test(path) || OWN.text.test(readFileSync(new URL(path, import.meta.url), "utf8"));
+
+function processOf(path: string): Process {
+  const text = readFileSync(new URL(path, import.meta.url), "utf8");
+  if (OWN.path.test(path) || OWN.text.test(text)) return "own";
+  return GPUS.test(text) ? "gpus" : "shared";
+}
 
 export default defineConfig(({ mode }) => {
   // `vitest` alone stays, and runs the tests again whose sources change: it must know these.
@@ -66,10 +73,10 @@ export default defineConfig(({ mode }) => {
       sequence: { sequencer: LongestFirst },
       reporters: ["default", "./test/support/slowest.ts"],
       teardownTimeout: 10_000,
-      projects: [
-        { ...common, test: { ...test, name: "own", include: files.filter(isOwn) } },
-        { ...common, test: { ...test, name: "shared", isolate: false, include: files.filter((path) => !isOwn(path)) } },
-      ],
+      projects: (["own", "gpus", "shared"] as const).map((name) => ({
+        ...common,
+        test: { ...test, name, isolate: name === "own", include: files.filter((path) => processOf(path) === name) },
+      })),
     },
   };
 });
