@@ -110,7 +110,8 @@ async function launch(device: Device, group: readonly Meshed[], parts: number, p
     precision: "f64",
     vectors: 1,
   });
-  const pitch = ((group.length + 63) & ~63) + 8;
+  // As in pde/fdm/execute/launch.ts.
+  const pitch = (group.length < 48 ? (group.length + 7) & ~7 : (group.length + 63) & ~63) + 8;
   const words = Math.max(...group.map((one) => one.program.length));
   const steps = parts * Math.max(...group.map((one) => one.steps));
   const program = new Float64Array(words * pitch);

@@ -115,8 +115,7 @@ export class Launch {
     this.homogeneous = homogeneous;
     this.privateLayers = privateLayers;
     this.instances = instances;
-    // Eight more than a multiple of 64, so that rows do not fall on the same lines of a cache.
-    this.pitch = instances[0].differentiated ? ((instances.length + 7) & ~7) + 8 : ((instances.length + 63) & ~63) + 8;
+    this.pitch = pitchOf(instances.length);
     const [{ grid, reading }] = instances;
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
@@ -345,6 +344,13 @@ export class Launch {
     return buffer;
   }
 }
+
+/**
+ * Returns the length of a row of so many instances: eight more than a multiple of 64, so that rows do not fall on the
+ * same lines of a cache. Rows of few instances have whole vectors only, since packing and copying them takes as long as
+ * they are.
+ */
+const pitchOf = (instances: number): number => (instances < 48 ? (instances + 7) & ~7 : (instances + 63) & ~63) + 8;
 
 function joined(a: Int32Array, b: Int32Array): Int32Array {
   const both = new Int32Array(a.length + b.length);
