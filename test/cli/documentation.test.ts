@@ -1,18 +1,36 @@
 /** Runs the examples of the documentation as a reader would; only the package's names become files of `src/`. */
 import { transformSync } from "esbuild";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
-import { examplesOf, runExample } from "../support/documentation.ts";
+import { examplesOf, type Outcome, runExamples } from "../support/documentation.ts";
 import { everything } from "../support/extent.ts";
 
-/** What an example writes. */
-function run(code: string): string {
-  const { status, printed, errors } = runExample(code);
-  expect(errors).toBe("");
-  expect(status).toBe(0);
-  return `${printed.join("\n")}\n`;
+/** Those of docs/pde.md that only `npm run test:all` runs: README.md has the same put, test/pde/fdm the equations. */
+const LATER = [0, 2];
+const codes = [
+  ...examplesOf("README.md"),
+  ...examplesOf("docs/start.md").slice(0, 1),
+  ...examplesOf("docs/pde.md").filter((_, i) => everything || !LATER.includes(i)),
+  ...(everything ? examplesOf("docs/explain.md") : []),
+  ...examplesOf("docs/kernels.md"),
+];
+let outcomes: ReadonlyMap<string, Outcome>;
+beforeAll(() => {
+  const all = runExamples(codes);
+  outcomes = new Map(codes.map((code, i) => [code, all[i]]));
+});
+
+/** What became of an example. */
+function outcomeOf(code: string): Outcome {
+  const outcome = outcomes.get(code)!;
+  expect(outcome.errors).toBe("");
+  expect(outcome.status).toBe(0);
+  return outcome;
 }
+
+/** What an example writes. */
+const run = (code: string): string => `${outcomeOf(code).printed.join("\n")}\n`;
 
 const numbers = (text: string): number[] => (text.match(/-?\d+\.\d+|\b\d+\b(?=[,\s])/g) ?? []).map(Number);
 
@@ -40,7 +58,6 @@ test("the first snippets run as `tsc --init` of TypeScript 7 leaves their syntax
   expect(numbers(run(start))[0]).toBeGreaterThan(8.393);
 });
 
-// README.md has the same put, test/pde/fdm the equations, test/pricing the explanation.
 test.skipIf(!everything)("docs/pde.md: an American put by its equation", () => {
   expectPut(run(examplesOf("docs/pde.md")[0]));
 });
@@ -128,13 +145,13 @@ test("docs/pde.md: Heston's call on two axes", () => {
 test("docs/pde.md: columns of puts, one of which fails", () => {
   const [example, ...others] = examplesOf("docs/pde.md").slice(4);
   expect(others).toEqual([]);
-  const { said, printed, errors } = runExample(example);
-  expect(errors).toBe("");
+  const { said, printed } = outcomeOf(example);
   expect(printed).toEqual(said);
   // Black and Scholes' formula at a rate of 0, in Python: 3.5891.
   expect(numbers(printed[0])[0]).toBe(3.59);
 });
 
+// test/pricing has explanations.
 test.skipIf(!everything)("docs/explain.md: a put over a weekend", () => {
   const [example, ...others] = examplesOf("docs/explain.md");
   expect(others).toEqual([]);

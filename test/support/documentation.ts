@@ -11,7 +11,7 @@ const root = new URL("../../", import.meta.url);
 export const examplesOf = (page: string): readonly string[] =>
   [...readFileSync(new URL(page, root), "utf8").matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code);
 
-interface Outcome {
+export interface Outcome {
   /** What an example's comments say that it prints. */
   readonly said: readonly string[];
   readonly printed: readonly string[];
@@ -23,39 +23,27 @@ const commentsOf = (code: string): readonly string[] =>
   [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
 const linesOf = (text: string): readonly string[] => text.split("\n").filter((line) => line !== "");
 
-function printedBy(write: (folder: string) => string): { stdout: string; stderr: string; status: number | null } {
+const BEGINS = "# example ";
+
+/** Runs examples one after another in one process: to bundle and load the sources takes one a second of a core. */
+export function runExamples(codes: readonly string[]): readonly Outcome[] {
   const folder = programFolder();
   try {
-    return spawnSync(process.execPath, [bundled(write(folder), folder)], { encoding: "utf8" });
+    const from = relative(fileURLToPath(root), folder);
+    const imports = codes.map((code, i) => {
+      writeFileSync(join(folder, `example-${i}.ts`), `${code}\nexport {};\n`);
+      return `console.log("${BEGINS}${i}"); await import("./${from}/example-${i}.ts");`;
+    });
+    const program = bundled(imports.join("\n"), folder, "program", true);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program], { encoding: "utf8" });
+    const printed = stdout.split(new RegExp(`^${BEGINS}\\d+$`, "m")).slice(1);
+    return codes.map((code, i) => ({
+      said: commentsOf(code),
+      printed: linesOf(printed[i] ?? ""),
+      errors: stderr,
+      status,
+    }));
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** Runs an example. */
-export function runExample(code: string): Outcome {
-  const { status, stdout, stderr } = printedBy(() => code);
-  return { said: commentsOf(code), printed: linesOf(stdout), errors: stderr, status };
-}
-
-const BEGINS = "# example ";
-
-/** Runs examples one after another in one process: to load the sources takes one half a second. */
-export function runExamples(codes: readonly string[]): readonly Outcome[] {
-  const { status, stdout, stderr } = printedBy((folder) => {
-    const from = relative(fileURLToPath(root), folder);
-    return codes
-      .map((code, i) => {
-        writeFileSync(join(folder, `example-${i}.ts`), `${code}\nexport {};\n`);
-        return `console.log("${BEGINS}${i}"); await import("./${from}/example-${i}.ts");`;
-      })
-      .join("\n");
-  });
-  const printed = stdout.split(new RegExp(`^${BEGINS}\\d+$`, "m")).slice(1);
-  return codes.map((code, i) => ({
-    said: commentsOf(code),
-    printed: linesOf(printed[i] ?? ""),
-    errors: stderr,
-    status,
-  }));
 }

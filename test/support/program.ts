@@ -18,14 +18,17 @@ export function programFolder(): string {
 
 /**
  * Writes TypeScript into `folder` as one file for Node, with the sources that it imports; where it lies. Imports are
- * relative to the project's folder, and `feynkac` and its entries are their sources, by tsconfig.json.
+ * relative to the project's folder, and `feynkac` and its entries are their sources, by tsconfig.json. With `splitting`
+ * what it imports by `import()` has files of its own: esbuild 0.28 loses a `using` at the top of a module inside one.
  */
-export function bundled(code: string, folder: string, name = "program"): string {
-  const outfile = join(folder, `${name}.mjs`);
+export function bundled(code: string, folder: string, name = "program", splitting = false): string {
   buildSync({
     stdin: { contents: code, resolveDir: root, loader: "ts" },
-    outfile,
+    outdir: folder,
+    entryNames: name,
+    outExtension: { ".js": ".mjs" },
     bundle: true,
+    splitting,
     format: "esm",
     platform: "node",
     target: "node20.19",
@@ -34,5 +37,5 @@ export function bundled(code: string, folder: string, name = "program"): string 
     ignoreAnnotations: true,
     logLevel: "error",
   });
-  return outfile;
+  return join(folder, `${name}.mjs`);
 }

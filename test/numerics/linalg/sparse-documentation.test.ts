@@ -1,10 +1,9 @@
 /** The examples of docs/sparse.md, run as a reader would run them. */
 import { expect, test } from "vitest";
-import { examplesOf, runExample } from "../../support/documentation.ts";
+import { examplesOf, runExamples } from "../../support/documentation.ts";
 
 test("each prints what its comments say", () => {
-  const outputs = examplesOf("docs/sparse.md").map((example) => {
-    const { printed, errors } = runExample(example);
+  const outputs = runExamples(examplesOf("docs/sparse.md")).map(({ printed, errors }) => {
     expect(errors).toBe("");
     return printed.join("\n");
   });

@@ -1,13 +1,12 @@
 /** The examples of docs/linear-algebra.md on tridiagonal systems, run as a reader would run them. */
 import { expect, test } from "vitest";
-import { examplesOf, runExample } from "../../support/documentation.ts";
+import { examplesOf, runExamples } from "../../support/documentation.ts";
 
 test("each prints what its comments say", () => {
   const mine = examplesOf("docs/linear-algebra.md").filter((code) => /tridiagonal/i.test(code));
   expect(mine).toHaveLength(2);
   const [first, second] = mine.join("\n").split(/(?=^import \{ openDevice)/m);
-  const outputs = [first, second].map((example) => {
-    const { printed, errors } = runExample(example);
+  const outputs = runExamples([first, second]).map(({ printed, errors }) => {
     expect(errors).toBe("");
     return printed.join("\n");
   });

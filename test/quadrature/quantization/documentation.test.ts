@@ -1,11 +1,14 @@
 /** The examples of docs/quantization.md. */
-import { expect, test } from "vitest";
-import { examplesOf, runExample } from "../../support/documentation.ts";
+import { beforeAll, expect, test } from "vitest";
+import { examplesOf, runExamples } from "../../support/documentation.ts";
 
 const examples = examplesOf("docs/quantization.md");
 
-test.each(examples.map((code, i) => [i + 1, code] as const))("example %i prints what its comments say", (_, code) => {
-  const { said, printed, errors } = runExample(code);
+let outcomes: ReturnType<typeof runExamples> = [];
+beforeAll(() => void (outcomes = runExamples(examples)));
+
+test.each(examples.map((_, i) => i + 1))("example %i prints what its comments say", (i) => {
+  const { said, printed, errors } = outcomes[i - 1];
   expect(errors).toBe("");
   expect(printed).toEqual(said);
 });
