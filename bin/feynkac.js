@@ -7,7 +7,7 @@ const { join } = require("node:path");
 
 const least = [20, 19];
 const [major, minor] = process.versions.node.split(".").map(Number);
-const main = join(__dirname, "../dist/cli/main.cjs");
+const folder = join(__dirname, "../dist/cli");
 
 function refuse(message) {
   process.stderr.write(`feynkac: ${message}\n`);
@@ -16,8 +16,8 @@ function refuse(message) {
 
 if (major < least[0] || (major === least[0] && minor < least[1])) {
   refuse(`needs Node ${least.join(".")} or later, this is ${process.version}; see https://nodejs.org`);
-} else if (!existsSync(main)) {
+} else if (!existsSync(join(folder, "main.cjs"))) {
   refuse("not built yet; in a clone run `npm ci` (which builds), or `npm run build`");
 } else {
-  void require("../dist/cli/start.cjs").load(main).runFromShell();
+  void require("../dist/cli/start.cjs").load(folder).runFromShell();
 }

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lazyProgram } from "./lazy-program.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { exports, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -51,39 +52,36 @@ const DATA = [
  * need stands once, in dist/chunks, and what is imported on demand is a file of its own.
  */
 function bundlePackage() {
-  const define = { FEYNKAC_BUILD: JSON.stringify(BUILD) };
   const names = { outdir: "dist", chunkNames: "chunks/[name]-[hash]", entryPoints: entries() };
-  return build({ ...common, ...names, define, splitting: true, format: "esm" });
+  const own = { FEYNKAC_BUILD: define.FEYNKAC_BUILD };
+  return build({ ...common, ...names, define: own, splitting: true, format: "esm" });
 }
 
-/**
- * A program of the command line in one file. src/cli/start.ts keeps the compiled code of main.cjs as a whole, and gives
- * it `imported` in place of `import`, which a script does not have.
- */
-function bundleProgram(name) {
-  const define = {
-    FEYNKAC_BUILD: JSON.stringify(BUILD),
-    // Where the package's modules would lie: their worker and the data are there.
-    "import.meta.url": "FILE_URL",
-    "import.meta.resolve": "require.resolve",
-  };
-  const address = 'var FILE_URL=require("node:url").pathToFileURL(__dirname+"/../chunks/main.js").href;';
-  const [before, after] = name === "main" ? WRAPPER : ["", ""];
-  const file = { outfile: `dist/cli/${name}.cjs`, entryPoints: [`src/cli/${name}.ts`] };
-  const around = { banner: { js: before + address }, footer: { js: after } };
-  return build({ ...common, ...file, define, ...around, format: "cjs", plugins: [dataApart] });
-}
-
-/** Put around a program here, not where it is loaded, which would copy all of its text. */
-const WRAPPER = ["(function(exports,require,module,__filename,__dirname,imported){", "})"];
-
-const dataApart = {
-  name: "data apart",
-  setup({ onResolve }) {
-    const paths = new Map(DATA.map(([name, source]) => [source.replace(/^.*\//, "./"), `../${name}.js`]));
-    onResolve({ filter: /\/(joe-kuo|plane-data)\.ts$/ }, ({ path }) => ({ path: paths.get(path), external: true }));
-  },
+const define = {
+  FEYNKAC_BUILD: JSON.stringify(BUILD),
+  // src/cli/start.ts says where the package's modules would lie: their worker and the data are there.
+  "import.meta.url": "FILE_URL",
+  "import.meta.resolve": "require.resolve",
 };
+
+/** What starts the command line, in one file: src/cli/start.ts, or the thread that loads it. */
+function bundleStart(name) {
+  const address = 'var FILE_URL=require("node:url").pathToFileURL(__dirname+"/../chunks/main.js").href;';
+  const file = { outfile: `dist/cli/${name}.cjs`, entryPoints: [`src/cli/${name}.ts`], banner: { js: address } };
+  return build({ ...common, ...file, define, format: "cjs" });
+}
+
+/** The command line in parts, of which src/cli/start.ts loads those that are used. */
+async function linkProgram() {
+  const apart = Object.fromEntries(DATA.map(([name, source]) => [source, `../${name}.js`]));
+  const packages = ["acorn", "commander", "zod"];
+  const { parts, inputs } = await lazyProgram("src/cli/main.ts", { root, define, packages, apart });
+  const outputFiles = Array.from(parts, ([name, text]) => {
+    const path = join(root, `dist/cli/${name}.cjs`);
+    return { path, text, contents: Buffer.from(text) };
+  });
+  return { outputFiles, metafile: { inputs } };
+}
 
 function hashOf(files) {
   const hash = createHash("sha256");
@@ -107,14 +105,13 @@ function commit() {
   return head && `${head}${git("status", "--porcelain", "--untracked-files=no") ? "-changed" : ""}`;
 }
 
-const built = await Promise.all([bundlePackage(), ...["main", "start", "pipeline-worker"].map(bundleProgram)]);
+const built = await Promise.all([bundlePackage(), linkProgram(), ...["start", "pipeline-worker"].map(bundleStart)]);
 const files = built.flatMap(({ outputFiles }) => outputFiles);
 const hash = hashOf(files);
 rmSync(join(root, "dist/chunks"), { recursive: true, force: true }); // those of an earlier build
 for (const { path, text } of files) {
   mkdirSync(dirname(path), { recursive: true });
-  const named = text.replaceAll(BUILD, hash);
-  writeFileSync(path, path.endsWith("main.cjs") ? named.replaceAll(/\bimport\((?!\))/g, "imported(") : named);
+  writeFileSync(path, text.replaceAll(BUILD, hash));
 }
 const inputs = Object.assign({}, ...built.map(({ metafile }) => metafile.inputs));
 writeFileSync(join(root, "dist/licences.txt"), licencesOf(inputs));

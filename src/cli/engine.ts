@@ -78,7 +78,8 @@ export type OpenEngine = (options: EngineOptions, work?: () => Promise<Work | un
 export const openEngine: OpenEngine = async (options, work) => {
   const { device: index, threads, precision } = options;
   const choice = work === undefined ? undefined : await chooseBackend(options, work);
-  const [{ offeredPrecision, openDevice }, { explainBook, impliedVolatilities, priceTrades }] = await Promise.all([
+  // Not taken apart: a function of `pricing` loads its modules when it is named.
+  const [{ offeredPrecision, openDevice }, pricing] = await Promise.all([
     import("../device/index.ts"),
     import("../pricing/index.ts"),
   ]);
@@ -93,10 +94,11 @@ export const openEngine: OpenEngine = async (options, work) => {
     device: { backend: device.backend, name: device.name },
     reason: choice?.reason,
     precision: await offeredPrecision(device, precision),
-    priceTrades: (trades, context, options) => priceTrades(trades, context, { ...withRelative(options), device }),
+    priceTrades: (trades, context, options) =>
+      pricing.priceTrades(trades, context, { ...withRelative(options), device }),
     impliedVolatilities: (quotes, context, options) =>
-      impliedVolatilities(quotes, context, { ...withRelative(options), device }),
-    explainBook: (before, after, options) => explainBook(before, after, { ...withRelative(options), device }),
+      pricing.impliedVolatilities(quotes, context, { ...withRelative(options), device }),
+    explainBook: (before, after, options) => pricing.explainBook(before, after, { ...withRelative(options), device }),
     ...(device.backend === "webgpu"
       ? {}
       : {

@@ -2,8 +2,5 @@
 import { fileURLToPath } from "node:url";
 import { loadWithCodeCache } from "./start.ts";
 
-const { program, keep } = loadWithCodeCache(
-  "a pipeline's thread",
-  fileURLToPath(new URL("../cli/main.cjs", import.meta.url)),
-);
+const { program, keep } = loadWithCodeCache("a pipeline's thread", fileURLToPath(new URL("../cli", import.meta.url)));
 void program.servePipeline(keep);

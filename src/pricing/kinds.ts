@@ -122,13 +122,14 @@ function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Tr
 /** Underlyings that finite differences take. */
 const MAX_AXES = 3;
 
-const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
-  rates: ratesKind,
-  convertible: convertibleKind,
-  forward: forwardKind,
-  linear: linearKind,
-  scripted: scriptedKind,
+/** The other kinds, each behind a function: the command line loads the modules of those that a book has. */
+const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: () => TradeKind } = {
+  rates: () => ratesKind,
+  convertible: () => convertibleKind,
+  forward: () => forwardKind,
+  linear: () => linearKind,
+  scripted: () => scriptedKind,
 };
 
 /** Returns the trade kind of a trade. */
-export const kindOf = ({ kind }: AnyTrade): TradeKind => (kind === undefined ? optionKind : KINDS[kind]);
+export const kindOf = ({ kind }: AnyTrade): TradeKind => (kind === undefined ? optionKind : KINDS[kind]());

@@ -49,7 +49,7 @@ describe("an entry", () => {
     ["cut short", (bytes: Buffer) => bytes.subarray(0, bytes.length - 1)],
     ["empty", () => Buffer.alloc(0)],
     ["of one flipped bit", (bytes: Buffer) => Buffer.from(bytes.map((byte, i) => (i === 500 ? byte ^ 1 : byte)))],
-    ["of something else", () => Buffer.from("feynkac kernel 1\nnot really")],
+    ["of something else", () => Buffer.from("feynkac kernel 2\nnot really")],
   ])("%s is not believed, and is written anew", (_, damage) => {
     const cache = cacheIn(directory);
     cache.store("key", image(1));
