@@ -102,6 +102,13 @@ export interface CompileOptions {
    * results.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
+  /**
+   * Returns kernels that are likely to be needed after this one, the longest first. Where CUDA finds this one neither
+   * loaded nor on disk, it begins to compile those, too, and keeps them on disk. Other devices ignore this option.
+   *
+   * @internal
+   */
+  readonly followers?: () => readonly Kernel[];
 }
 
 /** The limits of a device for kernels, launches and buffers. @stable */

@@ -113,6 +113,8 @@ export interface Settings {
   readonly strict: boolean;
   /** The seed of random numbers. */
   readonly seed: number;
+  /** True where trades will be priced under named scenarios, too. */
+  readonly isUnderNamed?: boolean;
 }
 
 const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {

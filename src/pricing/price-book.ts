@@ -332,6 +332,7 @@ export function settingsOf(
     timePerTrade,
     strict,
     seed: context.seed ?? DEFAULT_SEED,
+    isUnderNamed: context.scenarioTable !== undefined,
   };
 }
 

@@ -48,14 +48,14 @@ describe("doctor --prepare", () => {
   const { signal } = new AbortController();
 
   test("has trades of every kind, all of which can be read", () => {
-    const books = sampleBooks().flatMap(({ book, ladder }) => (ladder === undefined ? [book] : [book, ladder]));
+    const books = sampleBooks().flatMap(({ books }) => books);
     expect(books.length).toBeGreaterThan(100);
     for (const book of books) expect(readBook(book).trades.filter(({ ok }) => !ok)).toEqual([]);
   });
 
   test("prices them on each device that is here, and says which could not be priced", async () => {
     const [kind] = sampleBooks();
-    const bad = { name: "a bad one", book: { ...kind.book, trades: [{ id: "T" }] }, ladder: undefined };
+    const bad = { name: "a bad one", books: [{ ...kind.books[0], trades: [{ id: "T" }] }] };
     const { terminal, stdout } = kept();
     expect(await prepare(terminal, signal, "/nowhere", [kind, bad])).toBe(1);
     expect(stdout()).toMatch(/^CPU.*: 0 kernels compiled in [\d.]+ s, kept in \/nowhere; not priced: a bad one$/m);

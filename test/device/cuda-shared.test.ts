@@ -1,15 +1,15 @@
 /** What threads and processes share of a GPU: a context, and kernels on disk. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
 import { ProgramStore } from "../../src/device/cache/stored.ts";
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import type { CudaImage } from "../../src/device/cuda/program/compiler.ts";
 import { thisHost } from "../../src/device/host.ts";
 import { ShapeError } from "../../src/base/errors.ts";
-import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
+import { affine, type Emulation, emulation, increment, ramp, stray } from "./cuda-kernels.ts";
 
 const emulated = await emulation();
 
@@ -100,6 +100,29 @@ describe.skipIf(emulated === undefined)("kernels on disk", () => {
       };
       using device = await open({ stored: damaged });
       expect(await incremented(device)).toEqual(expected);
+      expect(compilations()).toBe(before + 2);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("are those, too, that are likely to follow one that is compiled", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "feynkac-cuda-"));
+    try {
+      const host = { ...thisHost(), environment: { FEYNKAC_CACHE: folder } };
+      const stored = new ProgramStore<CudaImage>("CUDA", "build 1", new KernelCache(host));
+      const compilations = (): number => control.done.compiler_runs + control.done.cache_hits;
+      const before = compilations();
+      using device = await open({ stored });
+      await device.compile(increment, { precision: "f64", followers: () => [affine, increment] });
+      await vi.waitFor(
+        () => expect(readdirSync(folder).filter((name) => name.endsWith(".kernel"))).toHaveLength(2),
+        60_000,
+      );
+      expect(control.live.modules).toBe(1);
+      using other = await open({ stored });
+      await other.compile(increment, { precision: "f64", followers: () => [stray] }); // found, so nothing follows
+      await other.compile(affine, { precision: "f64" });
       expect(compilations()).toBe(before + 2);
     } finally {
       rmSync(folder, { recursive: true });

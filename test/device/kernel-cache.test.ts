@@ -134,6 +134,21 @@ describe("a directory", () => {
   });
 });
 
+test("a claim is another's until it is released, or its process has ended", async () => {
+  const cache = cacheIn(directory);
+  const release = cache.claim("key");
+  expect([typeof release, cache.claim("key")]).toEqual(["function", undefined]);
+  const claim = onlyFile();
+  const ended = await promisify(execFile)(process.execPath, ["-p", "process.pid"]);
+  writeFileSync(claim, readFileSync(claim, "utf8").replace(/\d+$/, ended.stdout.trim()));
+  expect(cache.claim("key")).toBeUndefined(); // and gives it up
+  expect(typeof cache.claim("key")).toBe("function");
+  writeFileSync(claim, `another-machine ${ended.stdout.trim()}`);
+  expect([cache.claim("key"), cache.claim("key")]).toEqual([undefined, undefined]);
+  release?.();
+  expect(typeof cache.claim("key")).toBe("function");
+});
+
 test("FEYNKAC_CACHE=off keeps nothing", () => {
   const cache = cacheIn("off");
   expect(cache.directory).toBeUndefined();

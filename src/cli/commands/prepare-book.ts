@@ -5,9 +5,8 @@ type Terms = Readonly<Record<string, unknown>>;
 /** A book of sample trades of one kind, which are priced so that their kernels are compiled. */
 export interface SampleBook {
   readonly name: string;
-  readonly book: Terms;
-  /** The same trades under a few spot scenarios, for kernels that read a solution at several spots. */
-  readonly ladder: Terms | undefined;
+  /** The trades alone, and under scenarios, whose kernels read a solution at several spots. */
+  readonly books: readonly Terms[];
 }
 
 /** The i-th of a sequence of numbers between `from` and `to` that is evenly distributed for any length (Weyl). */
@@ -118,6 +117,24 @@ function bookOf(underlyings: Terms, trades: readonly Terms[], correlations: read
 
 const LADDER = { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] };
 
+/**
+ * Named scenarios of spots, volatilities and rates together. Where there are more than twice as many as there are nodes
+ * of an interpolation (some 30 in two factors), trades are priced at these.
+ */
+const named = (count: number): Terms => ({
+  scenarios: Array.from({ length: count }, (_, i) => ({
+    name: `S${i}`,
+    moves: {
+      spot: { "*": spread(i, 0.7549, -0.05, 0.05) },
+      volatility: { "*": spread(i, 0.5698, -0.03, 0.03) },
+      rate: { "*": spread(i, 0.8192, -0.002, 0.002) },
+    },
+  })),
+});
+const AT_NODES = named(64);
+/** Where each scenario has paths of its own. */
+const ON_PATHS = named(12);
+
 /** Returns books of sample trades of every kind, for compiling all kernels in advance. */
 export const sampleBooks = (): SampleBook[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
 
@@ -127,29 +144,39 @@ function* oneFactor(): Generator<SampleBook> {
     for (const [product, termsOf] of Object.entries({ ...VANILLA, ...BARRIERS })) {
       const underlyings = Object.fromEntries(draws.map((i) => [`U${i}`, underlyingOf(i)]));
       const trades = draws.map((i) => {
-        const expiry = spread(i, 0.5698, 0.1, 3);
+        const expiry = spread(i, 0.5698, 0.05, 3); // some before the first dividend
         const payoff = i % 2 === 0 ? "put" : "call";
         const strike = spread(i, 0.8192, 80, 120);
         return { id: `T${i}`, underlying: `U${i}`, payoff, strike, expiry, ...termsOf(i, expiry) };
       });
       const book = bookOf(underlyings, trades);
-      yield { name: `${product}, ${model}`, book, ladder: { ...book, scenarios: LADDER } };
+      const books = [book, { ...book, scenarios: LADDER }, { ...book, ...AT_NODES }];
+      yield { name: `${product}, ${model}`, books };
     }
 }
 
 function* several(): Generator<SampleBook> {
   for (const [model, underlying] of Object.entries(SEVERAL))
     for (const exercise of ["european", "american"]) {
-      const terms = { underlying: "U", payoff: "put", strike: 100, exercise };
-      const trades = [0.5, 2].map((expiry) => ({ id: `T${expiry}`, expiry, ...terms }));
-      yield { name: `${exercise}, ${model}`, book: bookOf({ U: underlying }, trades), ladder: undefined };
+      const terms = { underlying: "U", strike: 100, exercise };
+      const trades = ["put", "call"].flatMap((payoff) =>
+        [0.5, 2].map((expiry) => ({ id: `${payoff} ${expiry}`, payoff, expiry, ...terms })),
+      );
+      const book = bookOf({ U: underlying }, trades);
+      yield { name: `${exercise}, ${model}`, books: [book, { ...book, ...AT_NODES }] };
     }
 }
 
 function* paths(): Generator<SampleBook> {
   for (const [name, termsOf] of Object.entries(PATHS)) {
-    const trade = { id: "T", underlying: "U", payoff: "call", strike: 100, expiry: 1, ...termsOf(1) };
-    yield { name, book: bookOf({ U: { ...flat, volatility: 0.25 } }, [trade]), ladder: undefined };
+    // Paths of one trade have kernels of their own, and so have those that are shifted to where an option pays.
+    const terms = { underlying: "U", expiry: 1, ...termsOf(1) };
+    const trades = ["call", "put"].flatMap((payoff) =>
+      [100, 70, 130].map((strike) => ({ id: `${payoff} ${strike}`, payoff, strike, ...terms })),
+    );
+    const of = (some: readonly Terms[]): Terms => bookOf({ U: { ...flat, volatility: 0.25 } }, some);
+    const books = [of(trades), ...trades.slice(0, 2).map((trade) => of([trade]))];
+    yield { name, books: books.flatMap((book) => [book, { ...book, ...ON_PATHS }]) };
   }
 }
 
@@ -161,6 +188,7 @@ function* baskets(): Generator<SampleBook> {
     const payoff = { basket: "call", weights: names.map(() => 1 / count) };
     const terms = { underlyings: names, payoff, strike: 100, expiry: 1 };
     const trades = ["european", "american"].map((exercise) => ({ id: exercise, exercise, ...terms }));
-    yield { name: `baskets of ${count}`, book: bookOf(underlyings, trades, correlations), ladder: undefined };
+    const book = bookOf(underlyings, trades, correlations);
+    yield { name: `baskets of ${count}`, books: [book, { ...book, ...ON_PATHS }] };
   }
 }

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { settleAll } from "../../base/event-loop.ts";
 import { readBook } from "../../book/index.ts";
-import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
+import { type BackendName, buildId, type Device, isGpu, KernelCache, openDevice } from "../../device/index.ts";
 import { DeviceUnavailableError } from "../../base/errors.ts";
 import { priceBook } from "../../pricing/index.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
@@ -11,7 +11,13 @@ import type { Terminal } from "../terminal.ts";
 import { type SampleBook, sampleBooks } from "./prepare-book.ts";
 
 /** The number of kinds of trades that are priced concurrently, so that several kernels are compiled in parallel. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
+
+/**
+ * The work items that a GPU says that it holds, so that a few instances fill it, as the many of a long book do: the
+ * fewest of a GPU (`isGpu`). Instances then share a subgroup from some 32 on.
+ */
+const SMALL = 8192;
 
 /**
  * Runs `feynkac prepare`, which prices sample trades of every kind on the CPU and, if there is one, on an NVIDIA GPU,
@@ -59,11 +65,7 @@ async function prepareOn(
     let done = 0;
     const work = async (): Promise<void> => {
       for (let kind = waiting.shift(); kind !== undefined; kind = waiting.shift()) {
-        for (const book of [kind.book, kind.ladder]) {
-          if (book === undefined) continue;
-          const { failed: count } = await priceBook(readBook(book), { device, signal });
-          if (count > 0) failed.push(kind.name);
-        }
+        if (!(await compileFor(kind, device, signal))) failed.push(kind.name);
         bar.update({ done: ++done, fraction: done / kinds.length });
       }
     };
@@ -82,6 +84,34 @@ async function prepareOn(
     if (!(error instanceof DeviceUnavailableError)) throw error;
     return { ok: true, text: `${backend}: not here, nothing to prepare` };
   }
+}
+
+/**
+ * Compiles the kernels of a kind of trades on a device: those that sample books need, in launches of few and of many
+ * instances, and those that are likely to follow them. @returns false if a trade cannot be priced
+ */
+export async function compileFor({ books }: SampleBook, device: Device, signal: AbortSignal): Promise<boolean> {
+  const following: Promise<unknown>[] = [];
+  const compile: Device["compile"] = async (kernel, { followers, ...options }) => {
+    const compiled = device.compile(kernel, options);
+    following.push(...(followers?.() ?? []).map((next) => device.compile(next, options)));
+    return compiled;
+  };
+  const sizes = isGpu(device) ? [device.parallelism, SMALL] : [device.parallelism];
+  let failed = 0;
+  for (const parallelism of sizes) {
+    const own: Readonly<Record<string | symbol, unknown>> = { compile, parallelism };
+    const preparing = new Proxy(device, { get: (of, name) => own[name] ?? memberOf(of, name) });
+    for (const book of books) failed += (await priceBook(readBook(book), { device: preparing, signal })).failed;
+  }
+  await settleAll(following);
+  return failed === 0;
+}
+
+/** Returns a member of a device; its methods remain its own. */
+function memberOf(device: Device, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(device, name, device);
+  return typeof member === "function" ? (member.bind(device) as unknown) : member;
 }
 
 const kernelsIn = (folder: string): number => {

@@ -11,7 +11,8 @@ import { decodeEntry, encodeEntry, cacheFileName } from "./entry.ts";
 const SUFFIX = ".kernel";
 const TEMPORARY = ".tmp";
 const CLAIM = ".claim";
-const MAX_BYTES = 256 * 2 ** 20;
+/** All kernels that `doctor --prepare` compiles for a GPU, and as much again. */
+const MAX_BYTES = 1024 * 2 ** 20;
 /**
  * The directory is searched for files to delete, which takes milliseconds, when the first file is stored and then for
  * every 64th.
@@ -83,12 +84,11 @@ export class KernelCache {
     const path = this.#pathOf(this.directory, key) + CLAIM;
     try {
       fs.mkdirSync(this.directory, { recursive: true });
-      fs.closeSync(fs.openSync(path, "wx"));
+      fs.writeFileSync(path, ownerOf(process.pid), { flag: "wx" });
       return () => remove(path);
     } catch (error) {
       if ((error as { code?: string }).code !== "EEXIST") return () => {}; // nobody can claim anything here
-      const since = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - since > CLAIM_LASTS) remove(path);
+      if (isAbandoned(path)) remove(path);
       return undefined;
     }
   }
@@ -125,6 +125,31 @@ function markUsed(file: number, last: number): void {
     nodeModule("node:fs").futimesSync(file, now / 1000, now / 1000);
   } catch {
     // It may be read, and not marked.
+  }
+}
+
+/** The owner of a claim: a process, on a machine, since several may share the folder. */
+const ownerOf = (pid: number): string => `${nodeModule("node:os").hostname()} ${pid}`;
+
+/** Tells whether a claim is older than any compilation takes, or its process has ended. */
+function isAbandoned(path: string): boolean {
+  const fs = nodeModule("node:fs");
+  try {
+    if (Date.now() - fs.statSync(path).mtimeMs > CLAIM_LASTS) return true;
+    const owner = fs.readFileSync(path, "utf8");
+    const pid = Number(owner.split(" ").at(-1));
+    return pid > 0 && owner === ownerOf(pid) && hasEnded(pid);
+  } catch {
+    return false; // it has been given up meanwhile
+  }
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0); // a signal that only asks
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === "ESRCH";
   }
 }
 

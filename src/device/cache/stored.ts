@@ -76,6 +76,18 @@ export class ProgramStore<Image extends StoredImage> {
     }
   }
 
+  /** Makes the program of a kernel and stores it, unless it is stored, or another thread or process makes it. */
+  async makeAhead(kernel: string, make: () => Promise<Image>): Promise<void> {
+    if (this.find(kernel) !== undefined) return;
+    const release = this.#cache.claim(this.#keyOf(kernel));
+    if (release === undefined) return;
+    try {
+      this.store(kernel, await make());
+    } finally {
+      release();
+    }
+  }
+
   #keyOf(kernel: string): string {
     return `feynkac ${this.#build} ${this.#kind}\n${kernel}`;
   }

@@ -149,13 +149,14 @@ export class CudaDevice implements Device {
 
   async compile<K extends Kernel>(
     kernel: K,
-    { precision, fma = "contract" }: CompileOptions,
+    { precision, fma = "contract", followers }: CompileOptions,
   ): Promise<CompiledKernel<K["params"]>> {
     this.#assertUsable();
     const start = performance.now();
     if (precision !== "f64" && precision !== "f32")
       throw new PrecisionError(`${kernel.name}: compiled for ${precision}, but ${this.name} offers f64 and f32`);
-    const { program, made } = this.#programs.ofKernel(kernel, precision, fma === "contract" ? fma : "exact");
+    const contraction = fma === "contract" ? fma : "exact";
+    const { program, made } = this.#programs.ofKernel(kernel, precision, contraction, followers);
     const loaded = await program;
     return new CudaKernel(kernel, loaded, made ? performance.now() - start : 0);
   }

@@ -8,6 +8,7 @@ import {
   type Precision,
   specificationText,
 } from "../../../kernel/index.ts";
+import { EventLoopYielder } from "../../../base/event-loop.ts";
 import { memoizeBy, LruCache } from "../../../base/memoize.ts";
 import { MAX_PROGRAMS } from "../../max-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
@@ -32,6 +33,13 @@ export interface ProgramsDevice {
   assertUsable(): void;
   /** Calls `give`, which frees a resource, unless the device is gone. */
   cleanUp(give: () => void): void;
+}
+
+/** A kernel and how it is to be compiled. */
+interface Wanted {
+  readonly kernel: Kernel;
+  readonly precision: Precision;
+  readonly fma: Contraction;
 }
 
 /** The cache of the programs that a CUDA device has compiled. Equal kernels share one program. */
@@ -60,7 +68,13 @@ export class ProgramCache {
     this.#device = device;
   }
 
-  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): ProgramLookup {
+  /** Looks a kernel up. `followers` are compiled, too, where it is neither loaded nor on disk (`CompileOptions`). */
+  ofKernel(
+    kernel: Kernel,
+    precision: Precision,
+    fma: Contraction,
+    followers: () => readonly Kernel[] = () => [],
+  ): ProgramLookup {
     const version = `${precision} ${fma}`;
     const versions = this.#byKernel(kernel);
     const known = versions.get(version);
@@ -68,7 +82,7 @@ export class ProgramCache {
     const found =
       this.#stored === undefined
         ? this.ofIr(lower(kernel, precision), fma)
-        : this.#ofSpecification(this.#stored, kernel, precision, fma);
+        : this.#ofSpecification(this.#stored, { kernel, precision, fma }, followers);
     versions.set(version, found.program);
     found.program.catch(() => versions.delete(version));
     return found;
@@ -80,16 +94,16 @@ export class ProgramCache {
   }
 
   /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
-  #ofSpecification(
-    stored: ProgramStore<CudaImage>,
-    kernel: Kernel,
-    precision: Precision,
-    fma: Contraction,
-  ): ProgramLookup {
-    const text = `${this.#compiler.version} ${precision} ${fma}\n${specificationText(kernel)}`;
+  #ofSpecification(stored: ProgramStore<CudaImage>, wanted: Wanted, followers: () => readonly Kernel[]): ProgramLookup {
+    const text = this.#textOf(wanted);
     return this.#ofText(text, async () => {
-      const make = (): Promise<CudaImage> => this.#compile(lower(kernel, precision), fma);
-      const { image, isStored } = await stored.findOrMake(text, make);
+      const make = (): Promise<CudaImage> => this.#compile(lower(wanted.kernel, wanted.precision), wanted.fma);
+      const makeWithFollowers = (): Promise<CudaImage> => {
+        const image = make();
+        void this.#storeAhead(stored, followers(), wanted);
+        return image;
+      };
+      const { image, isStored } = await stored.findOrMake(text, makeWithFollowers);
       try {
         return this.#load(text, image);
       } catch (error) {
@@ -99,6 +113,31 @@ export class ProgramCache {
         return this.#load(text, again);
       }
     });
+  }
+
+  /** Compiles kernels that no disk has and nobody makes, side by side, and stores them. */
+  async #storeAhead(
+    stored: ProgramStore<CudaImage>,
+    kernels: readonly Kernel[],
+    { precision, fma }: Wanted,
+  ): Promise<void> {
+    const yielder = new EventLoopYielder(undefined);
+    for (const kernel of kernels) {
+      await yielder.yieldNow(); // lowering takes this thread some tenths of a second
+      try {
+        this.#device.assertUsable();
+      } catch {
+        return; // disposed or lost: nobody needs them any more
+      }
+      const text = this.#textOf({ kernel, precision, fma });
+      if (this.#byText.get(text) !== undefined) continue;
+      // Who needs a kernel that cannot be compiled is told then.
+      stored.makeAhead(text, async () => this.#compile(lower(kernel, precision), fma)).catch(() => undefined);
+    }
+  }
+
+  #textOf({ kernel, precision, fma }: Wanted): string {
+    return `${this.#compiler.version} ${precision} ${fma}\n${specificationText(kernel)}`;
   }
 
   #ofText(text: string, make: () => Promise<Program>): ProgramLookup {

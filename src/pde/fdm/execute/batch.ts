@@ -1,6 +1,6 @@
 import { type CompiledKernel, type Device, isGpu, maxInstancesPerLaunch, privateSizes } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import type { Precision } from "../../../kernel/index.ts";
+import type { Kernel, Precision } from "../../../kernel/index.ts";
 import { Arena } from "../mesh/pinned-mesh.ts";
 import type { Instance } from "./instance.ts";
 import { coefficientCount } from "./coefficients.ts";
@@ -13,7 +13,7 @@ import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
 import { layerCount } from "./option/reversed.ts";
 import { solverKernel } from "./option/kernel.ts";
 import { blockReals } from "../operator/coefficients.ts";
-import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
+import { mayShare, needsItems, preferredSplits, type Split, teamCapacities, teamCapacity, teamOf } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
@@ -77,6 +77,8 @@ export class BatchSolver implements Disposable {
   private readonly precision: Precision;
   private readonly split: Split | "auto";
   private readonly memory: LaunchMemory;
+  /** True where problems like those that are solved will be solved again, and read at several spots. */
+  readsSpotsNext = false;
   /** The allocator of the grids and instances that will be solved here. */
   readonly arena = new Arena();
 
@@ -160,7 +162,22 @@ export class BatchSolver implements Disposable {
     const isLong = variant.differentiated === true && variant.exercise !== "policy";
     const vectors = isLong ? DIFFERENTIATED_VECTORS : {};
     const kernel = solverKernel(variant, teamOf(split), homogeneous);
-    return this.device.compile(kernel, { precision: this.precision, ...vectors });
+    const followers = (): readonly Kernel[] => this.followersOf(variant, split, homogeneous);
+    return this.device.compile(kernel, { precision: this.precision, ...vectors, followers });
+  }
+
+  /**
+   * Returns the kernels of a team that are likely to be needed after one: that of the next larger meshes, which are
+   * refined ones, and those that read solutions at several spots, whose meshes are as wide as any of them needs.
+   */
+  private followersOf(variant: SolverVariant, split: Split, homogeneous: boolean): readonly Kernel[] {
+    if (split === "item") return [];
+    const of = (capacity: number, points: boolean): Kernel =>
+      solverKernel({ ...variant, capacity, points }, teamOf(split), homogeneous);
+    const { capacity, points = false } = variant;
+    const sizes = teamCapacities(this.device, this.precision, split).filter((size) => size >= capacity);
+    const next = sizes.slice(1, 2).map((size) => of(size, points));
+    return this.readsSpotsNext && !points ? [...sizes.reverse().map((size) => of(size, true)), ...next] : next;
   }
 
   private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {

@@ -57,6 +57,10 @@ export function teamCapacity(
   return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
+/** Returns the numbers of nodes for which team kernels can run on a device, ascending. */
+export const teamCapacities = (device: Device, precision: Precision, split: TeamSplit): number[] =>
+  CAPACITIES[split].filter((size) => teamCapacity(device, precision, size, split) === size);
+
 /**
  * Returns the smallest sufficient capacity of a team kernel; undefined if there is none. `bytesOf` returns the number
  * of bytes of workgroup memory that a capacity needs.

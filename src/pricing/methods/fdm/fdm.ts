@@ -71,6 +71,7 @@ function open(device: Device, precision: Precision): MethodSession {
   const solver = new BatchSolver(device, precision);
   return {
     async plan(batch, trades, signal) {
+      solver.readsSpotsNext = batch.settings.isUnderNamed === true;
       const plan = new FdmPlan(batch, trades, device, solver);
       try {
         await plan.start(signal);
