@@ -2,7 +2,7 @@
 import { BookError } from "../base/errors.ts";
 import { creditSwap, type CurveSet, type CurveToFind, type QuotedInstrument } from "../calibration/index.ts";
 import { calendarOf, type Calendar, creditMaturity, type Day, isoOf } from "../market/conventions/index.ts";
-import { type CurveData, timeOf, Valuation } from "../market/linear/index.ts";
+import { type CurveData, Valuation } from "../market/linear/index.ts";
 import { quote } from "./names.ts";
 import type { PathOf } from "./paths.ts";
 import type { CurveInstrument, NamedCurveSpec, NamedRatesSpec } from "./schema/index.ts";
@@ -22,20 +22,15 @@ interface QuotedCredit {
   readonly asOf: AsOf;
   readonly survival: number;
   readonly discount: number;
-  /** The times at which the rates of the discount curve change. */
-  readonly knots: readonly number[];
 }
 
 /** Returns a quoted credit default swap. @throws BookError for one that has ended */
 export function creditInstrument(
   { end, quote: quoted }: Extract<CurveInstrument, { readonly kind: "cds" }>,
-  { spec, asOf, survival, discount, knots }: QuotedCredit,
+  { spec, asOf, survival, discount }: QuotedCredit,
   pathOf: PathOf,
 ): QuotedInstrument {
   const reference = dayOfAsOf(asOf);
-  const ends = (spec.instruments ?? []).flatMap((one) =>
-    one.kind === "cds" ? [timeOf(creditEnd(one.end, reference, asOf), reference)] : [],
-  );
   const maturity = creditEnd(end, reference, asOf);
   if (!(maturity > reference)) throw new BookError(pathOf("cds"), "expected an end after asOf");
   const terms = {
@@ -43,7 +38,6 @@ export function creditInstrument(
     calendar: creditCalendar(spec.calendar),
     discount,
     survival,
-    knots: [...knots, ...ends],
   };
   return creditSwap(`${textOf(end, maturity)} CDS`, quoted, spec.recovery!, terms, reference);
 }

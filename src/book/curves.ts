@@ -25,7 +25,7 @@ import {
   isoOf,
   type Tenor,
 } from "../market/conventions/index.ts";
-import { Curve, knotsOf, SVENSSON, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
+import { Curve, SVENSSON, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
 import { checkCredit, checkRateCurves, checkSurvival, creditInstrument, recoverySlopes } from "./credit-curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { NamedCurves } from "./named-curves.ts";
@@ -76,13 +76,11 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
         `expected at least ${SVENSSON.length} quotes, one for each parameter of "svensson", got ${instruments!.length}`,
       );
   const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, pathOf);
-  const knots = known.map(knotsOf);
   const wanted = all.slice(known.length).map(([name, one]): CurveToFind => {
     const turns = turnsOf(one, reference, asOf, inside(at, name));
     const instruments = (one.instruments ?? []).map((quoted, i) =>
-      maker.make(quoted, name, knots, inside(at, name, "instruments", i)),
+      maker.make(quoted, name, inside(at, name, "instruments", i)),
     );
-    knots.push(knotsOf({ times: instruments.map(({ pillar }) => pillar), turns }));
     const rule = one.fit === "svensson" ? "svensson" : one.interpolation;
     return { name, rule, turns, instruments, isSurvival: one.recovery !== undefined };
   });
@@ -190,13 +188,13 @@ class InstrumentMaker {
     this.#place = pathOf;
   }
 
-  /** Returns an instrument of the curve of a name. `knots` has the times at which rates of earlier curves change. */
-  make(one: CurveInstrument, name: string, knots: readonly number[][], pathOf: PathOf): QuotedInstrument {
+  /** Returns an instrument of the curve of a name. */
+  make(one: CurveInstrument, name: string, pathOf: PathOf): QuotedInstrument {
     if ("tenor" in one && one.kind !== "fra" && !(one.tenor.count > 0))
       throw new BookError(pathOf(), `expected a tenor above zero, got "${textOf(one.tenor)}"`);
     switch (one.kind) {
       case "cds":
-        return this.#creditSwap(one, name, knots, pathOf);
+        return this.#creditSwap(one, name, pathOf);
       case "deposit":
         return simpleRate(`${textOf(one.tenor)} deposit`, one.quote, one.tenor, this.#quotes(name));
       case "fra": {
@@ -244,12 +242,7 @@ class InstrumentMaker {
     }
   }
 
-  #creditSwap(
-    one: Extract<CurveInstrument, { readonly kind: "cds" }>,
-    name: string,
-    knots: readonly number[][],
-    pathOf: PathOf,
-  ): QuotedInstrument {
+  #creditSwap(one: Extract<CurveInstrument, { readonly kind: "cds" }>, name: string, pathOf: PathOf): QuotedInstrument {
     const spec = this.#specs.get(name)!;
     const named = spec.discount ?? namedRatesOf(this.#market.rates.get(spec.currency!))?.discount;
     const at = this.#place("curves", name, "discount");
@@ -257,7 +250,7 @@ class InstrumentMaker {
       throw new BookError(at, `expected a curve by name, here or as the "discount" of market.rates.${spec.currency!}`);
     const discount = curveIndexOf(named, this.#names, at);
     const survival = this.#names.indexOf(name);
-    return creditInstrument(one, { spec, asOf: this.#asOf, survival, discount, knots: knots[discount] }, pathOf);
+    return creditInstrument(one, { spec, asOf: this.#asOf, survival, discount }, pathOf);
   }
 
   #conventions(name: string): IndexConventions {

@@ -2,7 +2,7 @@
 import { BookError } from "../base/errors.ts";
 import { discountFactor, type ForwardCurve } from "../market/index.ts";
 import { calendarOf, conventionsOf, dayOf, type Day, type IndexName } from "../market/conventions/index.ts";
-import { type CreditSwapSpec, Curve, type Fixings, knotsOf, type RateIndex, timeOf } from "../market/linear/index.ts";
+import { type CreditSwapSpec, Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/index.ts";
 import { creditCalendar } from "./credit-curves.ts";
 import { curveIndexOf, namedRatesOf, onlyCurveOf } from "./curves.ts";
 import { type NamedCurves, nodeInputs } from "./named-curves.ts";
@@ -18,7 +18,7 @@ import { type AsOf, dayOfAsOf } from "./time.ts";
 type OwnCurves = ReadonlyMap<string, ForwardCurve | undefined>;
 
 /** The credit of an issuer, by which credit default swaps on it are valued. */
-export interface IssuerCredit extends Pick<CreditSwapSpec, "discount" | "survival" | "calendar" | "knots"> {
+export interface IssuerCredit extends Pick<CreditSwapSpec, "discount" | "survival" | "calendar"> {
   readonly recovery: number;
   readonly currency: string;
 }
@@ -105,8 +105,7 @@ export class LinearMarket {
       spec.discount === undefined
         ? this.discount(currency, this.#pathOf("curves", name, "currency"))
         : this.#numberOf(spec.discount, "curves", name, "discount");
-    const knots = [discount, survival].flatMap((one) => knotsOf(this.curves.curves[one]));
-    return { survival, discount, recovery, currency, calendar: creditCalendar(calendar), knots };
+    return { survival, discount, recovery, currency, calendar: creditCalendar(calendar) };
   }
 
   /** Returns an index with its projection curve and its fixings. @throws BookError where no curve projects it */

@@ -82,7 +82,6 @@ describe("upfronts that Markit published for 21 May 2009", () => {
       calendar: weekends,
       discount: 0,
       survival: 1,
-      knots: knotsOf(discount),
     };
     const upfronts = [0.001, 0.1].flatMap((quote) =>
       [0.2, 0.4].map((recovery) => {
@@ -193,7 +192,6 @@ describe("over random curves, quotes and days", () => {
             calendar: weekends,
             discount: 0,
             survival: 1,
-            knots: [...knotsOf(curve), ...times],
           };
           const flows = creditSwapOf(spec, now);
           const on = new Valuation([curve, survival]);
@@ -208,21 +206,15 @@ describe("over random curves, quotes and days", () => {
   const now = dayOf("2026-11-20");
   const at = TENORS.map((months) => creditMaturity(now, months));
   const times = at.map((maturity) => timeOf(maturity, now));
-  const spec = (curve: Curve, k: number) => ({
-    maturity: at[k],
-    calendar: weekends,
-    discount: 0,
-    survival: 1,
-    knots: [...knotsOf(curve), ...times],
-  });
-  const instrument = (curve: Curve, k: number, of: CreditQuote, part: number) =>
-    creditSwap(`${TENORS[k]}M CDS`, of, part, spec(curve, k), now);
+  const spec = (k: number) => ({ maturity: at[k], calendar: weekends, discount: 0, survival: 1 });
+  const instrument = (k: number, of: CreditQuote, part: number) =>
+    creditSwap(`${TENORS[k]}M CDS`, of, part, spec(k), now);
   const quoteOf = (on: Valuation, { flows, byQuote }: QuotedInstrument): number => -on.value(flows) / on.value(byQuote);
   const quotesOf = (curve: Curve, survival: Curve, part: number) => {
     const on = new Valuation([curve, survival]);
     return at.map((_, k): CreditQuote => {
       const of = k % 3 === 1 ? ({ kind: "upfront", coupon: 0.05 } as const) : ({ kind: "spread" } as const);
-      return { ...of, quote: quoteOf(on, instrument(curve, k, { ...of, quote: 0 }, part)) };
+      return { ...of, quote: quoteOf(on, instrument(k, { ...of, quote: 0 }, part)) };
     });
   };
   const meansOf = (list: readonly number[]): Curve => {
@@ -238,7 +230,7 @@ describe("over random curves, quotes and days", () => {
       fc.property(discountOf, hazards, recovery, (curve, list, part) => {
         const survival = meansOf(list);
         const quotes = quotesOf(curve, survival, part);
-        const instruments = quotes.map((one, k) => instrument(curve, k, one, part));
+        const instruments = quotes.map((one, k) => instrument(k, one, part));
         const set = findCurves([curve], [survivalOf(instruments.toReversed())]);
         expect(set.error).toBeLessThan(1e-12);
         times.forEach((time) => {
@@ -256,7 +248,7 @@ describe("over random curves, quotes and days", () => {
         // A monotone convex curve has kinks; its own derivatives have a test.
         fc.pre(curve.rule !== "monotone-convex");
         const survival = meansOf(list.map((hazard) => hazard + 1e-3));
-        const { protection, premium } = creditSwapOf({ ...spec(curve, 5), traded: now }, now);
+        const { protection, premium } = creditSwapOf({ ...spec(5), traded: now }, now);
         const flows = [...protection, ...timesOf(premium, -0.03)];
         const gradient = new Valuation([curve, survival]).gradient(flows);
         for (const [c, one] of [curve, survival].entries())
@@ -280,11 +272,8 @@ describe("over random curves, quotes and days", () => {
         };
         const flat = new Curve(curve.times, curve.zeros);
         const [then, alive] = [later(flat), later(survival)];
-        const known = creditSwapOf({ ...spec(flat, 5), traded: now }, now);
-        const own = creditSwapOf(
-          { ...spec(flat, 5), knots: [...knotsOf(then), ...knotsOf(alive)], traded: now },
-          now + age,
-        );
+        const known = creditSwapOf({ ...spec(5), traded: now }, now);
+        const own = creditSwapOf({ ...spec(5), traded: now }, now + age);
         const rolled = new Valuation([flat, survival], { years, shift: 0, isSurvival: [false, true] });
         const fresh = new Valuation([then, alive]);
         for (const leg of ["protection", "premium"] as const) {
@@ -299,7 +288,7 @@ describe("over random curves, quotes and days", () => {
   test("quotes without a hazard rate from 0 on are refused by name", () => {
     const curve = new Curve([1], [0.03]);
     const refused = (list: readonly CreditQuote[]) => () =>
-      findCurves([curve], [survivalOf(list.map((one, k) => instrument(curve, k, one, 0.4)))]);
+      findCurves([curve], [survivalOf(list.map((one, k) => instrument(k, one, 0.4)))]);
     const spread = (quote: number): CreditQuote => ({ kind: "spread", quote });
     expect(refused([spread(0.05), spread(0.01)])).toThrow(
       /^12M CDS: it is below 0\.0\d+, its quote if there were no default after the end of 6M CDS: the hazard rate would/,

@@ -184,33 +184,50 @@ describe("credit default swaps", () => {
     expect(dollar.fairRate).toBeCloseTo(euro.fairRate!, 14);
   });
 
-  it("have hazard rates of 0 or above under scenarios, as in a book of its own", async () => {
-    // Hazard rates up to nodes at 1, 4 and 9 years, and a parallel move some days later.
-    const [ends, terms] = [[1, 4, 9], { start: AS_OF, end: "2033-12-20", coupon: 0.05 }];
-    const rates = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 3, maxLength: 3 });
-    const given = (hazards: readonly number[], from = 0) => {
-      let [sum, last] = [0, 0];
-      const zeros = ends.map((end, k) => {
-        sum += hazards[k] * (end - from - last);
-        last = end - from;
-        return { date: last, zero: sum / last };
+  it("are those of a book of its own under scenarios, whose hazard rates are 0 or above", async () => {
+    const terms = { start: AS_OF, end: "2033-12-20", coupon: 0.05 };
+    /** Rates between times; the last one holds beyond them. */
+    interface Rates {
+      readonly ends: readonly number[];
+      readonly rates: readonly number[];
+    }
+    const until = ({ ends, rates }: Rates, time: number): number =>
+      rates.reduce((sum, rate, k) => {
+        return sum + rate * Math.max(Math.min(time, ends[k] ?? time) - (ends[k - 1] ?? 0), 0);
+      }, 0);
+    /** The zero rates of a curve as seen some years later, after its forward rates have moved from then on. */
+    const zerosOf = (rates: Rates, from: number, by: Rates) => {
+      const times = [...rates.ends.map((end) => end - from), ...by.ends, 12].sort((a, b) => a - b);
+      return times.map((date) => {
+        return { date, zero: (until(rates, from + date) - until(rates, from) + until(by, date)) / date };
       });
-      return withIssuer({ currency: "EUR", recovery: 0.4, zeros });
     };
-    const flat = { curves: { "EUR-ESTR": { index: "ESTR", zeros: [{ date: "5Y", zero: 0.02 }] } } };
-    const market = (hazards: readonly number[], from?: number) => {
-      const { curves } = given(hazards, from);
-      return { curves: { ...curves, ...flat.curves } };
-    };
-    const cases = fc.record({ rates, by: fc.integer({ min: -10, max: 3 }), days: fc.constantFrom(0, 0, 1, 40, 100) });
-    const run = fc.asyncProperty(cases, async ({ rates: percents, by: percent, days }) => {
-      const hazards = percents.map((one) => one / 100);
-      const by = percent / 100;
-      const scenarios = [{ name: "a", moves: { credit: { ACME: by }, time: days / 365 } }];
+    const still = { ends: [], rates: [0] };
+    /** A hazard rate of which rounding makes no survival probability that rises. */
+    const TINY = 1e-14;
+    const discount = { ends: [1, 6], rates: [0.015, 0.0225, 0.035] };
+    const market = (hazards: Rates, from = 0, by: Rates = still) => ({
+      curves: {
+        "EUR-ESTR": { index: "ESTR", zeros: zerosOf(discount, from, by) },
+        ACME: { currency: "EUR", recovery: 0.4, zeros: zerosOf(hazards, from, still) },
+      },
+      rates: { EUR: { discount: "EUR-ESTR" } },
+      fx: {},
+    });
+    const percent = (min: number, max: number) => fc.integer({ min, max }).map((one) => one / 100);
+    const three = fc.array(percent(0, 8), { minLength: 3, maxLength: 3 });
+    const moves = { credit: percent(-10, 3), early: percent(-3, 3), late: percent(-3, 3) };
+    const cases = fc.record({ ...moves, rates: three, days: fc.constantFrom(0, 0, 1, 40, 100) });
+    const run = fc.asyncProperty(cases, async ({ credit, early, late, rates, days }) => {
+      const hazards = { ends: [1, 4], rates };
+      const rate = { "730D": early, "1825D": late };
+      const scenarios = [{ name: "a", moves: { credit: { ACME: credit }, rate: { EUR: rate }, time: days / 365 } }];
       const [{ scenarioValues }] = await priced(book([cds(terms)], market(hazards), { scenarios }));
-      const moved = hazards.map((one) => Math.max(one + by, 0));
+      const moved = { ends: [1, 4], rates: rates.map((one) => Math.max(one + credit, TINY)) };
+      // The moves of z·t are linear between two and five years.
+      const by = { ends: [2, 5], rates: [early, (5 * late - 2 * early) / 3, late] };
       const asOf = new Date(Date.parse(AS_OF) + days * 864e5).toISOString().slice(0, 10);
-      const [{ value }] = await priced(book([cds(terms)], market(moved, days / 365), { asOf }));
+      const [{ value }] = await priced(book([cds(terms)], market(moved, days / 365, by), { asOf }));
       expect(Math.abs(scenarioValues![0]! - value)).toBeLessThan(1e-6);
     });
     await fc.assert(run, { numRuns: 60 });

@@ -1,6 +1,5 @@
 /** Credit default swaps by ISDA's standard model as flows: protection, coupons, and the coupon accrued at default. */
 import { type Calendar, creditDates, type Day } from "../conventions/index.ts";
-import type { Curve } from "./curve.ts";
 import { fixedFlow, type PaidFlow, timeOf } from "./legs.ts";
 
 /** The terms of a credit default swap on a notional of 1, with a coupon of 1 a year and a loss of 1 at default. */
@@ -12,8 +11,6 @@ export interface CreditSwapSpec {
   /** The number of the discount curve, and of the curve of survival probabilities. */
   readonly discount: number;
   readonly survival: number;
-  /** The times in years at which the rates of either curve change. */
-  readonly knots: Iterable<number>;
 }
 
 /** The flows of a credit default swap after the reference day. */
@@ -34,22 +31,18 @@ const YEAR = 360;
 /**
  * Returns the flows of a standard credit default swap: coupons on credit dates, Act/360 and one day more for the last
  * one, each if the issuer lives at the end of the day before the period's end; at default the coupon accrued so far and
- * half a day more, and the loss. The hazard rate and the forward rate are constant between knots and coupon dates.
+ * half a day more, and the loss. The hazard rate and the forward rate are constant between coupon dates and the nodes
+ * of the curves on which the flows are valued.
  */
 export function creditSwapOf(spec: CreditSwapSpec, reference: Day): CreditSwap {
   const { traded, maturity, calendar, discount, survival } = spec;
   const dates = creditDates(traded, maturity, calendar);
   const begin = Math.max(traded, reference);
-  const knots = [...new Set(spec.knots)].sort((a, b) => a - b);
-  /** Payments at default from one day to another: linear from one amount to the other. */
-  const atDefault = (start: Day, end: Day, amount: (days: number) => number): PaidFlow[] => {
-    const [first, last] = [timeOf(start, reference), timeOf(end, reference)];
-    const times = [first, ...knots.filter((one) => one > first && one < last), last];
-    return times.slice(1).map((until, k) => {
-      const [from, to] = [times[k], until].map((time) => amount((time - first) * 365));
-      const payment = { discount, survival, start: times[k], end: until, from, to };
-      return { date: end, scale: 1, factors: [], fixed: 0, gearing: 0, atDefault: payment };
-    });
+  /** A payment at default from one day to another: linear from one amount to the other. */
+  const atDefault = (first: Day, last: Day, from: number, to: number): PaidFlow => {
+    const [start, end] = [timeOf(first, reference), timeOf(last, reference)];
+    const payment = { discount, survival, start, end, from, to };
+    return { date: last, scale: 1, factors: [], fixed: 0, gearing: 0, atDefault: payment };
   };
   const protection: PaidFlow[] = [];
   const premium: PaidFlow[] = [];
@@ -65,8 +58,9 @@ export function creditSwapOf(spec: CreditSwapSpec, reference: Day): CreditSwap {
     }
     const from = Math.max(start - 1, begin);
     if (alive <= from) continue;
-    premium.push(...atDefault(from, alive, (days) => (from + days - start + 1 + HALF_A_DAY) / YEAR));
-    protection.push(...atDefault(from, alive, () => 1));
+    const [first, last] = [from, alive].map((day) => (day - start + 1 + HALF_A_DAY) / YEAR);
+    premium.push(atDefault(from, alive, first, last));
+    protection.push(atDefault(from, alive, 1, 1));
   }
   return { protection, premium };
 }
@@ -83,12 +77,6 @@ export function creditSettlement(
   const accrued = (Math.min(traded, maturity) + 1 - start) / YEAR;
   return { accrued, settled: calendar.addBusinessDays(traded, SETTLEMENT_DAYS) };
 }
-
-/** Returns the times at which the rates of a curve change. */
-export const knotsOf = ({ times, turns }: Pick<Curve, "turns"> & { readonly times: ArrayLike<number> }): number[] => [
-  ...Array.from(times),
-  ...turns.flatMap(({ from, to }) => [from, to]),
-];
 
 /** Returns flows times a number. */
 export const timesOf = (flows: readonly PaidFlow[], by: number): PaidFlow[] =>

@@ -80,6 +80,12 @@ export class Curve implements CurveData {
   }
 }
 
+/** Returns the times at which the rates of a curve change. */
+export const knotsOf = ({ times, turns }: CurveData): number[] => [
+  ...Array.from(times),
+  ...turns.flatMap(({ from, to }) => [from, to]),
+];
+
 /** Returns what turns add to −ln P until a time. */
 export const turnsUntil = (turns: readonly Turn[], time: number): number =>
   turns.reduce((sum, { from, to, spread }) => sum + spread * Math.max(Math.min(time, to) - from, 0), 0);

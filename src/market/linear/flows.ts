@@ -6,7 +6,7 @@
  * The first product discounts, and converts currencies by forward exchange rates; G is what one unit has grown to by
  * floating rates over periods from s to e: one of them for a rate that telescopes, one for each day otherwise.
  */
-import type { Curve } from "./curve.ts";
+import { type Curve, knotsOf } from "./curve.ts";
 import { type DefaultPayment, type DefaultValue, defaultValue } from "./default.ts";
 
 /** The discount factor of a curve at a time, or its inverse; `curve` is the index of the curve. */
@@ -68,8 +68,9 @@ export interface PreparedFlows {
   /** Twice the number of a time on a curve, and 1 more for a factor that divides. */
   readonly factors: Int32Array;
   /**
-   * The numbers of the start and of the end of each period. A payment at default has two: its discount factors with
-   * what is paid first as their weight, and its survival probabilities with what is paid last.
+   * The numbers of the start and of the end of each period. A payment at default has two for each part in which neither
+   * curve has a node: the discount factors with what is paid first as their weight, and the survival probabilities with
+   * what is paid last.
    */
   readonly periods: Int32Array;
   readonly weights: Float64Array;
@@ -139,6 +140,8 @@ export class Valuation {
   /** The derivatives by −ln P of the gradient that is being computed, and the times that have any. */
   readonly #slopes: number[] = [];
   readonly #touched: number[] = [];
+  /** The times at which rates of a discount curve or hazard rates change, by the numbers of both curves. */
+  readonly #knots = new Map<number, readonly number[]>();
 
   constructor(curves: readonly Curve[], seen: FlowView = NOW) {
     this.curves = curves;
@@ -221,11 +224,20 @@ export class Valuation {
       }
       if (atDefault !== undefined) {
         const { discount, survival, start, end, from, to } = atDefault;
+        const amountAt = (time: number): number => from + ((to - from) * (time - start)) / (end - start);
+        const add = (left: number, right: number): void => {
+          periods.push(this.#numberOf(discount, left), this.#numberOf(discount, right));
+          periods.push(this.#numberOf(survival, left), this.#numberOf(survival, right));
+          weights.push(amountAt(left), right === end ? to : amountAt(right));
+        };
         // What is left of the period.
-        const left = Math.max(start, this.#seen.years);
-        periods.push(this.#numberOf(discount, left), this.#numberOf(discount, end));
-        periods.push(this.#numberOf(survival, left), this.#numberOf(survival, end));
-        weights.push(from + ((to - from) * (left - start)) / (end - start), to);
+        let left = Math.max(start, this.#seen.years);
+        for (const knot of this.#knotsOf(discount, survival)) {
+          if (!(knot > left && knot < end)) continue;
+          add(left, knot);
+          left = knot;
+        }
+        add(left, end);
       }
       numbers[4 * k] = scale;
       numbers[4 * k + 1] = fixed;
@@ -249,6 +261,16 @@ export class Valuation {
     };
   }
 
+  #knotsOf(discount: number, survival: number): readonly number[] {
+    const both = discount * this.curves.length + survival;
+    let knots = this.#knots.get(both);
+    if (knots === undefined) {
+      const all = [discount, survival].flatMap((one) => knotsOf(this.curves[one]));
+      this.#knots.set(both, (knots = [...new Set(all)].sort((a, b) => a - b)));
+    }
+    return knots;
+  }
+
   /** Returns the value of flows. */
   value(flows: readonly Flow[] | PreparedFlows): number {
     const { numbers, ends, kinds, factors, periods, weights, growths, amounts, scaled } = this.#prepared(flows);
@@ -262,8 +284,8 @@ export class Valuation {
       }
       let amount = numbers[4 * k + 1];
       if (kinds[k] === AT_DEFAULT) {
-        amount = this.#alive(periods, period) * this.#atDefault(periods, weights, period).value;
-        period += 2;
+        for (; period < ends[2 * k + 1]; period += 2)
+          amount += this.#alive(periods, period) * this.#atDefault(periods, weights, period).value;
       } else if (kinds[k] !== FIXED) {
         let growth = numbers[4 * k + 3];
         for (; period < ends[2 * k + 1]; period++) {
@@ -321,12 +343,14 @@ export class Valuation {
       for (; factor < ends[2 * k]; factor++)
         this.#add(factors[factor] >> 1, (factors[factor] & 1) === 0 ? -value : value);
       if (kinds[k] === AT_DEFAULT) {
-        const { byHazard, byForward } = this.#atDefault(periods, weights, period);
-        const alive = multiple * scaled[k] * this.#alive(periods, period);
-        for (const slope of [byForward, byHazard]) {
-          this.#add(periods[2 * period], -value - alive * slope);
-          this.#add(periods[2 * period + 1], alive * slope);
-          period++;
+        while (period < ends[2 * k + 1]) {
+          const { value: part, byHazard, byForward } = this.#atDefault(periods, weights, period);
+          const alive = multiple * scaled[k] * this.#alive(periods, period);
+          for (const slope of [byForward, byHazard]) {
+            this.#add(periods[2 * period], -alive * (part + slope));
+            this.#add(periods[2 * period + 1], alive * slope);
+            period++;
+          }
         }
         continue;
       }

@@ -1,6 +1,6 @@
 /** Products that are linear in discount factors: curves, flows, and legs that are made of flows. */
-export { Curve, type CurveData, type CurveRule, type Turn, turnsUntil } from "./curve.ts";
-export { creditSettlement, type CreditSwap, type CreditSwapSpec, creditSwapOf, knotsOf, timesOf } from "./credit.ts";
+export { Curve, type CurveData, type CurveRule, knotsOf, type Turn, turnsUntil } from "./curve.ts";
+export { creditSettlement, type CreditSwap, type CreditSwapSpec, creditSwapOf, timesOf } from "./credit.ts";
 export type { DefaultPayment } from "./default.ts";
 export {
   type CurveGradient,
