@@ -334,6 +334,28 @@ test(
   },
 );
 
+test("a volatility that cannot move leaves trades alone that do not take it", async () => {
+  const [forward, own, shared] = [
+    { id: "forward", underlying: "HEST", forward: 82, expiry: 1 },
+    option("own", "HEST", { payoff: "call", volatility: 0.2 }),
+    option("shared", "HEST", {}),
+  ];
+  // Heston's volatility does not move by expiry, and has no quotes; a number moves by expiry.
+  const byExpiry = { HEST: { "1Y": 0.05 } };
+  const scenarios = [
+    { name: "by expiry", moves: { volatility: byExpiry } },
+    { name: "and in spot", moves: { volatility: byExpiry, spot: { HEST: 0.1 }, rate: { EUR: 0.01 } } },
+    { name: "skew", moves: { skew: { "*": -0.1 } } },
+  ];
+  const results = await priced(marketOf(TODAY), [forward, own, shared], { scenarios });
+  const then = moved({ spot: { HEST: 0.1 }, rate: { EUR: 0.01 } });
+  const alone = await priced(marketOf(then), [forward, { ...own, volatility: 0.25 }]);
+  expect(results[0].scenarioValues).toEqual([results[0].value, alone[0].value, results[0].value]);
+  const errors = results[1].scenarioValueErrorEstimates![1]! + alone[1].errorEstimate;
+  expect(Math.abs(results[1].scenarioValues![1]! - alone[1].value)).toBeLessThan(errors + 1e-9);
+  expect(results[2].scenarioValues).toEqual([null, null, null]);
+});
+
 test("a table has the scenarios of a book, by maturity too", () => {
   const scenarios = [
     { name: "a", moves: { rate: { EUR: { "5Y": 0.01, "1Y": 0.02 }, "*": -0.01 }, spot: { SAP: 0.1 } } },

@@ -137,13 +137,22 @@ export class MovedMarket {
     return quoted.reduce((all, { pair, power }) => all * (1 + this.by("fx", pair)) ** power, 1);
   }
 
-  /** Returns an underlying, with the volatility that it has in the scenario. */
-  underlying(today: Underlying): Underlying {
-    return this.once("underlying", today, () => this.#underlying(today));
+  /** Returns an underlying of a trade that does not take its volatility, which may be one that cannot move so. */
+  carry(today: Underlying): Underlying {
+    return this.once("carry", today, () => this.#carry(today));
   }
 
+  /** Returns an underlying, with the volatility that it has in the scenario. */
   #underlying(today: Underlying): Underlying {
-    const { name, spot, currency, rates, pair, dividends, volatility } = today;
+    return this.once("underlying", today, () => {
+      const then = this.carry(today);
+      const volatility = today.volatility && this.volatility(today.name, today.volatility, today);
+      return then === today && volatility === today.volatility ? today : { ...then, volatility };
+    });
+  }
+
+  #carry(today: Underlying): Underlying {
+    const { name, spot, currency, rates, pair, dividends } = today;
     // The rates of a pair less its yield are its drift, and the yield is the last foreign rate.
     const yields = pair === undefined ? this.by("dividend", name) : this.forwards(pair.base).values.at(-1)!;
     const factor = pair === undefined ? 1 + this.by("spot", name) : this.exchange(pair.quoted);
@@ -157,14 +166,13 @@ export class MovedMarket {
     const isStillPair = both?.domestic === pair?.domestic && both?.foreign === pair?.foreign;
     const ofPair = both && !isStillPair ? pairRates(both, moved.yield) : rates;
     const curve = both === undefined ? this.curve(currency, rates) : ofPair;
-    const sigma = volatility && this.volatility(name, volatility, today);
-    if (this.years === 0 && factor === 1 && yields === 0 && curve === rates && sigma === volatility) return today;
+    if (this.years === 0 && factor === 1 && yields === 0 && curve === rates) return today;
     return {
       ...today,
       spot: spot * factor,
       rates: curve,
       dividends: moved,
-      volatility: sigma,
+      volatility: undefined,
       ...(both === undefined ? {} : { pair: both }),
     };
   }
@@ -202,9 +210,10 @@ export class MovedMarket {
 
   /** Returns an underlying of a trade with its volatility, which may be the trade's own. */
   asset({ underlying, volatility }: Asset): Asset {
-    const then = this.underlying(underlying);
-    const shared = volatility === underlying.volatility ? then.volatility : undefined;
-    return { underlying: then, volatility: shared ?? this.volatility(underlying.name, volatility) };
+    if (volatility !== underlying.volatility)
+      return { underlying: this.carry(underlying), volatility: this.volatility(underlying.name, volatility) };
+    const then = this.#underlying(underlying);
+    return { underlying: then, volatility: then.volatility ?? volatility };
   }
 
   /** Returns a trade on underlyings; undefined where nothing is left of it. */

@@ -116,7 +116,7 @@ export const forwardKind: TradeKind<ForwardTrade> = {
   rollForward,
   inMarket(trade, market) {
     const expiry = rollExpiry(trade.expiry, market.years);
-    return expiry === undefined ? undefined : { ...trade, expiry, underlying: market.underlying(trade.underlying) };
+    return expiry === undefined ? undefined : { ...trade, expiry, underlying: market.carry(trade.underlying) };
   },
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
