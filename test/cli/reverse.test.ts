@@ -110,6 +110,17 @@ describe("the first multiple of a loss that is known", () => {
     );
     expect(found!.multiple).toBeCloseTo(Math.asin(2 / 3), 8);
   });
+  test("is found far below the largest one, where the loss overflows", async () => {
+    const lossesAt = (multiples: readonly number[]) => {
+      const losses = multiples.map(Math.expm1);
+      return Promise.resolve({ losses, errors: losses.map((one) => 1e-13 * one) });
+    };
+    const found = await firstMultiple(lossesAt, 1e30, 1e9);
+    const root = Math.log1p(1e30);
+    expect(found!.multiple / root).toBeCloseTo(1, 8);
+    expect(found!.low).toBeLessThanOrEqual(root);
+  });
+
   test("of one that jumps is the jump", async () => {
     const found = await firstMultiple(
       exact((at) => (at < 2.345678 ? 0.1 * at : 5)),

@@ -21,13 +21,14 @@ const FURTHER_STEPS = 8;
 /** Where bounds are looked for around a multiple, in parts of what the error of a loss makes of it. */
 const CLOSER = [-3, -1.5, 1.5, 3];
 const CLOSER_ROUNDS = 2;
-/** The most divisions of a bracket: a loss that jumps is found to 1e-9 of the largest multiple. */
-const DIVISIONS = 8;
+/** The most divisions of a bracket, and the width, relative to the multiple, to which a loss that jumps is found. */
+const DIVISIONS = 24;
+const WIDTH = 1e-9;
 
 /**
  * Returns the first multiple from 0 to `most` at which a loss is reached; undefined where no step has it.
- * The bracket is divided until losses at both ends differ by no more than their errors. A loss that is reached and lost
- * again between two steps is not seen.
+ * The bracket is divided until losses at both ends differ by no more than their errors, or the ends by 1e-9. A loss
+ * that is reached and lost again between two steps is not seen.
  */
 export async function firstMultiple(
   lossesAt: (multiples: readonly number[]) => Promise<Losses>,
@@ -47,7 +48,9 @@ export async function firstMultiple(
   if (firstAt() < 0) return undefined;
   for (let division = 0; division < DIVISIONS && firstAt() > 0; division++) {
     const [a, b] = [known[firstAt() - 1], known[firstAt()]];
-    if (b.loss - a.loss <= Math.max(a.error, b.error)) break;
+    // Far beyond the loss sums overflow, errors as well.
+    const isWithinError = Number.isFinite(b.loss) && b.loss - a.loss <= Math.max(a.error, b.error);
+    if (isWithinError || b.at - a.at <= WIDTH * b.at) break;
     await evaluate(between(a.at, b.at, FURTHER_STEPS));
   }
   const first = firstAt();
