@@ -83,7 +83,7 @@ export const bugs: readonly Bug[] = [
       ["conditions/dates.ts", "right: here > 0 ? held : exercised", "right: here > 0 ? exercised : held"],
       ["mesh/mesh.ts", "nodeAt(mesh, i) <= price !== ascending", "nodeAt(mesh, i) > price"],
       ["operator/equation-row.ts", "return 5 + method + others", "return 4 + method + others"],
-      ["read/point-reader.ts", "Math.min(low + 1, nodes.length - 1)", "Math.min(low, nodes.length - 1)"],
+      ["read/stencils.ts", "Math.min(low + 1, nodes.length - 1)", "Math.min(low, nodes.length - 1)"],
     ],
   ),
   ...beside("output/formats", "cli/formats cli/price", [

@@ -443,11 +443,7 @@ export const fresh: readonly Bug[] = [
   ]),
   ...beside("pde/sparsegrid", "pde/sparsegrid/combination pde/sparsegrid/values pde/sparsegrid/errors", [
     ["adaptive.ts", "return isOpen && hasAll ? [next] : [];", "return isOpen ? [next] : [];"],
-    [
-      "solution.ts",
-      "errorEstimate += Math.abs(read(time.all, none) - read(time.half, none)) / time.by;",
-      "errorEstimate += 0;",
-    ],
+    ["solution.ts", "errorEstimate += Math.abs(read(time.all) - read(time.half)) / time.by;", "errorEstimate += 0;"],
     ["solution.ts", "Math.abs(finer - now) / 4 ** k", "Math.abs(finer - now) / 4 ** (k + 1)"],
     ["solution.ts", "none.with(j, 1).with(j + 1 + k, 1)", "none.with(j, 1).with(k, 1)"],
     ["solution.ts", "value >= low && value <= high", "value >= low && value < high"],

@@ -111,7 +111,9 @@ export {
 /** @internal */
 export { regimeChanges, varianceProfile } from "./problem/variance.ts";
 /** @internal */
-export { fornbergWeights, stencilOf } from "./read/point-reader.ts";
+export type { PointValues } from "./read/point-reader.ts";
+/** @internal */
+export { fornbergWeights, stencilOf } from "./read/stencils.ts";
 /** @internal */
 export { reportOf } from "./read/report.ts";
 /** @internal */

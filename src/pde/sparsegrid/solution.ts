@@ -1,6 +1,6 @@
 import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
-import { stencilOf, type AxesPoint } from "../fdm/index.ts";
+import { stencilOf, type AxesPoint, type PointValues } from "../fdm/index.ts";
 import { checkObject, checkKeys, checkOneOf, typeInWords } from "../../base/argument-checks.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
@@ -121,36 +121,40 @@ export class SparseEntrySolution<A extends string = string> {
     const contents = this.#solved();
     checkOneOf("order", order, [2, 4]);
     const x = this.#checked("at", point);
-    const { axes, fine, coarser, plain, time, estimate } = contents;
-    const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
-      combinedValue(combination, x, orders, order, contents.endValue);
+    const { axes, fine, endValue } = contents;
+    const read = (orders: readonly number[]): number => combinedValue(fine, x, orders, order, endValue);
     const none = axes.map(() => 0);
-    const value = read(fine, none);
-    const first = Object.fromEntries(axes.map((name, k) => [name, read(fine, none.with(k, 1))]));
+    const first = Object.fromEntries(axes.map((name, k) => [name, read(none.with(k, 1))]));
     const second: Record<string, number> = {};
     axes.forEach((a, j) => {
-      second[a + a] = read(fine, none.with(j, 2));
+      second[a + a] = read(none.with(j, 2));
       axes.slice(j + 1).forEach((b, k) => {
-        second[a + b] = second[b + a] = read(fine, none.with(j, 1).with(j + 1 + k, 1));
+        second[a + b] = second[b + a] = read(none.with(j, 1).with(j + 1 + k, 1));
       });
     });
-    let errorEstimate = estimate;
-    // The last difference alone may be small by chance: a change of sign on the way.
-    coarser.reduce((finer, combination, k) => {
-      const now = read(combination, none);
-      errorEstimate = Math.max(errorEstimate ?? 0, Math.abs(finer - now) / 4 ** k);
-      return now;
-    }, value);
-    if (plain !== undefined && errorEstimate !== undefined)
-      errorEstimate = Math.max(errorEstimate, UNSURE * Math.abs(value - read(plain, none)));
-    if (time !== undefined && errorEstimate !== undefined)
-      errorEstimate += Math.abs(read(time.all, none) - read(time.half, none)) / time.by;
     return {
-      value,
+      ...valueOf(contents, x, order),
       first: first as AxesPoint<A>["first"],
       second: second as AxesPoint<A>["second"],
       corrections: [],
-      errorEstimate,
+    };
+  }
+
+  /**
+   * Returns the values at several points, as `at` of each would, without derivatives. `points` are the coordinates of
+   * each axis. @throws SpecError as `at` @internal
+   */
+  valuesAt(points: Readonly<Record<A, ArrayLike<number>>>): PointValues {
+    const contents = this.#solved();
+    const axes = contents.axes as readonly A[];
+    const read = Array.from(points[axes[0]], (_, p) => {
+      const point = Object.fromEntries(axes.map((name) => [name, points[name][p]])) as Record<A, number>;
+      return valueOf(contents, this.#checked("at", point), 4);
+    });
+    return {
+      values: Float64Array.from(read, ({ value }) => value),
+      corrections: [],
+      errorEstimates: Float64Array.from(read, ({ errorEstimate = Number.NaN }) => errorEstimate),
     };
   }
 
@@ -202,6 +206,29 @@ export class SparseEntrySolution<A extends string = string> {
     if (this.error !== undefined) throw this.error;
     return this.#contents;
   }
+}
+
+/** Returns the combined function at the point `x`, and the error estimate that its combinations give. */
+function valueOf(
+  { axes, fine, coarser, plain, time, estimate, endValue }: SparseContents,
+  x: readonly number[],
+  order: 2 | 4,
+): Pick<AxesPoint, "value" | "errorEstimate"> {
+  const none = axes.map(() => 0);
+  const read = (combination: readonly CombinedGrid[]): number => combinedValue(combination, x, none, order, endValue);
+  const value = read(fine);
+  let errorEstimate = estimate;
+  // The last difference alone may be small by chance: a change of sign on the way.
+  coarser.reduce((finer, combination, k) => {
+    const now = read(combination);
+    errorEstimate = Math.max(errorEstimate ?? 0, Math.abs(finer - now) / 4 ** k);
+    return now;
+  }, value);
+  if (plain !== undefined && errorEstimate !== undefined)
+    errorEstimate = Math.max(errorEstimate, UNSURE * Math.abs(value - read(plain)));
+  if (time !== undefined && errorEstimate !== undefined)
+    errorEstimate += Math.abs(read(time.all) - read(time.half)) / time.by;
+  return { value, errorEstimate };
 }
 
 /** Returns the coordinates of a point given by axis. @throws SpecError (one is missing, or outside its axis) */

@@ -247,8 +247,12 @@ function indexOf({ of, weights }: Extract<Payoff, { kind: "basket" }>, spots: re
   return weighted.reduce(JOINED[of]);
 }
 
-/** Returns the amount that exercise pays at given spots. */
-export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
+/** Returns the function of spots that tells what exercise pays. */
+export function payoffOf({ payoff, assets }: Terms): (spots: readonly number[]) => number {
   const names = assets.map((_, i) => assetName(assets.length, i));
-  return evaluate(payoffExpression(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));
+  const paid = payoffExpression(payoff, names);
+  return (spots) => evaluate(paid, Object.fromEntries(names.map((name, i) => [name, spots[i]])));
 }
+
+/** Returns the amount that exercise pays at given spots. */
+export const payoffAt = (terms: Terms, spots: readonly number[]): number => payoffOf(terms)(spots);

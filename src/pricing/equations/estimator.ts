@@ -17,7 +17,7 @@ import {
 } from "../plan/request.ts";
 import { isExercisable } from "../terms.ts";
 import { shapeOfProblem } from "./expression.ts";
-import { payoffAt } from "./equation.ts";
+import { payoffOf } from "./equation.ts";
 import {
   errorsOf,
   followFromGamma,
@@ -34,7 +34,7 @@ import { knownAt, signedProblemsOf } from "./parts.ts";
 import {
   type EquationSolver,
   type GridEstimate,
-  pointsOf,
+  solutionOf,
   sumOfSolutions,
   addScaled,
   type EquationTask,
@@ -86,12 +86,12 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
    */
   async estimate(requests: readonly GridRequest[], settings: RequestSettings): Promise<void> {
     const { levelsBelow } = this.#solver;
-    const coarser = new Map<GridRequest, Pick<GridEstimate, "level" | "points">>();
+    const coarser = new Map<GridRequest, NonNullable<GridEstimate["coarser"]>>();
     for (const request of requests) if (request.estimate !== undefined) coarser.set(request, request.estimate);
     const first = requests.filter((one) => one.original === undefined && one.estimate === undefined);
     if (levelsBelow > 0)
-      for (const { request, level, points } of await this.#solve(first, -levelsBelow, settings))
-        coarser.set(request, { level, points });
+      for (const { request, level, point, solved } of await this.#solve(first, -levelsBelow, settings))
+        coarser.set(request, { level, point, solved });
     for (const { request, ...solved } of await this.#solve(requests, 0, settings))
       request.estimate = this.#estimateOf(request, solved, levelsBelow > 0 ? coarser.get(request) : undefined);
   }
@@ -128,7 +128,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const { terms, spots, estimate } = today;
     const {
       known,
-      points,
+      point,
       coarser,
       level,
       errors: [error],
@@ -143,23 +143,23 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     }
     const isImplied = followFromGamma(terms);
     const knowsRho = rhoFollowsFromDelta(terms);
-    const slopesOf = (point: AxesDerivatives, at: (copy: GridEstimate) => number): Measures => {
-      if (isImplied) return slopesFromGamma(terms, point, spot);
+    const slopesOf = (from: AxesDerivatives, at: (copy: GridEstimate) => number): Measures => {
+      if (isImplied) return slopesFromGamma(terms, from, spot);
       const slopes = slopesFrom(differences, [today, ...copies], at);
-      return knowsRho ? new Map([...slopes, [RHO, rhoFromDelta(terms, point, spot)]]) : slopes;
+      return knowsRho ? new Map([...slopes, [RHO, rhoFromDelta(terms, from, spot)]]) : slopes;
     };
-    const slopes = slopesOf(points[0], (copy) => copy.points[0].value);
-    const found = measuresOf(terms, points[0], spot, slopes);
-    const { corrections } = points[0];
+    const slopes = slopesOf(point, (copy) => copy.point.value);
+    const found = measuresOf(terms, point, spot, slopes);
+    const { corrections } = point;
     if (!this.#batch.settings.sensitivityErrorEstimates || corrections.length === 0)
       return measured(found, () => Number.NaN);
     const moves = corrections.map((moved, c) => ({
       moved,
-      slopes: slopesOf(moved, (copy) => copy.points[0].corrections[c].value),
+      slopes: slopesOf(moved, (copy) => copy.point.corrections[c].value),
     }));
     const isCompared = coarser !== undefined && coarser.level < level;
     if (isCompared) {
-      const moved = addScaled(points[0], coarser.points[0], -1);
+      const moved = addScaled(point, coarser.point, -1);
       moves.push({ moved, slopes: slopesOf(moved, () => 0) });
     }
     return measured(found, errorsOf(terms, spot, { moves, isCompared, error }, found));
@@ -167,19 +167,17 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
 
   #estimateOf(
     { terms, spots, original }: GridRequest,
-    { level, known, points, correction }: Solved,
+    { level, known, point, solved, correction }: Solved,
     coarser: GridEstimate["coarser"],
   ): GridEstimate {
     const mesh = original?.terms ?? terms;
-    const distance = coarser === undefined ? 0 : largestDistance(points, coarser.points);
+    const distance = coarser === undefined ? 0 : largestDistance(solved, coarser.solved);
     const isCompared = coarser !== undefined && coarser.level !== level;
     const estimated = isCompared
       ? this.#solver.estimate(mesh, correction, distance, { level, levels: level - coarser.level })
       : correction;
-    const values = spots.map((spot, k) => {
-      const solved = known[k]?.value ?? points[k].value;
-      return known[k] === undefined && isExercisable(terms) ? Math.max(solved, payoffAt(terms, spot)) : solved;
-    });
+    const paid = isExercisable(terms) ? payoffOf(terms) : () => Number.NEGATIVE_INFINITY;
+    const values = spots.map((spot, k) => known[k]?.value ?? Math.max(solved[k], paid(spot)));
     return {
       values,
       errors: known.map((one) => (one === undefined ? estimated : 1e-14 * Math.abs(one.value))),
@@ -190,7 +188,8 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
           : 0,
       level,
       known,
-      points,
+      point,
+      solved,
       coarser,
     };
   }
@@ -247,7 +246,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const parts = signedProblemsOf(terms, spots, `trades[${this.#batch.columns.indexInRun[trade]}]`);
     return parts.map((part) => {
       const built = this.#solver.build(terms, original?.terms ?? terms, byAsset, part, level);
-      return { terms, spots, known, part, built, shape: shapeOfProblem(built.problem), points: [] };
+      return { terms, spots, known, part, built, shape: shapeOfProblem(built.problem), solution: undefined };
     });
   }
 
@@ -264,7 +263,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const entries = await this.#solver.solve(problem, { parameters, functions, ...on });
     group.forEach(({ request, task }, i) => {
       try {
-        task.points = pointsOf(task, entries[i]);
+        task.solution = solutionOf(task, entries[i]);
       } catch (error) {
         request.failure ??= error;
       }
@@ -273,10 +272,10 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
 }
 
 /** A request's solution. */
-type Solved = Pick<GridEstimate, "level" | "known" | "points"> & { readonly correction: number };
+type Solved = Pick<GridEstimate, "level" | "known" | "point" | "solved"> & { readonly correction: number };
 
-const largestDistance = (points: GridEstimate["points"], others: GridEstimate["points"]): number =>
-  points.reduce((most, { value }, k) => Math.max(most, Math.abs(value - others[k].value)), 0);
+const largestDistance = (values: Float64Array, others: Float64Array): number =>
+  values.reduce((most, value, k) => Math.max(most, Math.abs(value - others[k])), 0);
 
 /** Values by the names of their measures, with their errors. */
 const measured = (

@@ -1,19 +1,25 @@
 /** The interface of the solvers for equations of several factors. */
 import type { Device } from "../../device/index.ts";
 import type { Precision, UserFunctions } from "../../kernel/index.ts";
-import type { AxesDerivatives, AxesPoint } from "../../pde/fdm/index.ts";
+import type { AxesDerivatives, AxesPoint, PointValues } from "../../pde/fdm/index.ts";
 import type { Estimate } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
 import type { ProblemShape } from "./expression.ts";
 import { isKnockedOut, type KnownValue, type SignedProblem } from "./parts.ts";
 
-/** A problem with the function that reads its solution. */
+/** A problem, and how its solution is read at spots. */
 export interface BuiltProblem<P> {
   readonly problem: P;
   /** The approximate number of nodes that it needs in memory. */
   readonly nodes: number;
-  /** Returns the value, the derivatives by the names of the factors, and the error estimate at given spots. */
-  readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
+  /** Returns the coordinates of given spots, by the names of the axes. */
+  readonly placeOf: (spots: readonly number[]) => Readonly<Record<string, number>>;
+  /** Converts derivatives by the axes at given spots to those by the factors; undefined where the axes are these. */
+  readonly byFactors?: (derivatives: AxesDerivatives, spots: readonly number[]) => AxesDerivatives;
+  /** The factor by which corrections by extrapolation and error estimates are enlarged. */
+  readonly safety: number;
+  /** The part of the correction in space that does not count in an error estimate; none by default. */
+  readonly spared?: number;
 }
 
 /**
@@ -34,6 +40,8 @@ export type BuildProblem<P> = (
  */
 export interface EntryReading {
   at(point: Readonly<Record<string, number>>): AxesPoint;
+  /** Returns the values at several points, given by the coordinates of each axis, with the bits of `at`. */
+  valuesAt(points: Readonly<Record<string, Float64Array>>): PointValues;
 }
 
 /** A solver for the equations of trades with several factors. */
@@ -81,10 +89,11 @@ export interface GridEstimate extends Estimate {
   readonly level: number;
   /** The value at each requested spot where it is known without a solution. */
   readonly known: readonly (KnownValue | undefined)[];
-  /** The value and derivatives at each requested spot, summed over the problems of the trade (`SignedProblem`). */
-  readonly points: readonly AxesPoint[];
+  /** The solution at the first requested spot, and its values at all; 0 where they are known without it. */
+  readonly point: AxesPoint;
+  readonly solved: Float64Array;
   /** The solution at a coarser level, if the error estimate uses one. */
-  readonly coarser: Pick<GridEstimate, "level" | "points"> | undefined;
+  readonly coarser: Pick<GridEstimate, "level" | "point" | "solved"> | undefined;
 }
 
 /** One problem to be solved for a request. */
@@ -95,46 +104,92 @@ export interface EquationTask<P> {
   readonly part: SignedProblem;
   readonly built: BuiltProblem<P>;
   readonly shape: ProblemShape<P>;
-  /** The solution at each requested spot; undefined where it is not needed, or the problem has failed. */
-  points: readonly (AxesPoint | undefined)[];
+  /** Its solution at the requested spots; undefined where it has not been solved. */
+  solution: TaskSolution | undefined;
 }
 
-/** Reads the solution of a task at its spots; undefined at a spot that is knocked out or whose value is known. */
-export const pointsOf = (
-  { terms, spots, known, part, built }: EquationTask<unknown>,
-  entry: EntryReading,
-): EquationTask<unknown>["points"] =>
-  spots.map((one, k) =>
-    known[k] !== undefined || isKnockedOut(part, one, terms.expiry) ? undefined : built.read(entry, one),
-  );
+/** The solution of a problem at some spots; 0 at those that are knocked out or whose value is known. */
+interface TaskSolution {
+  /** The solution at the first spot. */
+  readonly point: AxesPoint;
+  readonly values: Float64Array;
+  /** The largest error estimate of the values. */
+  readonly error: number;
+}
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
+/** Reads the solution of a task at its spots, with derivatives at the first one. */
+export function solutionOf(
+  { terms, spots, known, part, built }: EquationTask<unknown>,
+  entry: EntryReading,
+): TaskSolution {
+  const read = [...spots.keys()].filter((k) => known[k] === undefined && !isKnockedOut(part, spots[k], terms.expiry));
+  const values = new Float64Array(spots.length);
+  if (read.length === 0) return { point: NOTHING, values, error: 0 };
+  const places = read.map((k) => built.placeOf(spots[k]));
+  const names = Object.keys(places[0]);
+  const found = entry.valuesAt(
+    Object.fromEntries(names.map((name) => [name, Float64Array.from(places, (place) => place[name])])),
+  );
+  read.forEach((k, p) => (values[k] = found.values[p]));
+  const point = read[0] === 0 ? pointOf(built, entry, spots[0], places[0]) : NOTHING;
+  return { point, values, error: largestError(built, found) };
+}
+
+function pointOf(
+  { safety, byFactors = (derivatives) => derivatives }: BuiltProblem<unknown>,
+  entry: EntryReading,
+  spots: readonly number[],
+  place: Readonly<Record<string, number>>,
+): AxesPoint {
+  const { corrections, errorEstimate, ...derivatives } = entry.at(place);
+  return {
+    ...byFactors(derivatives, spots),
+    corrections: corrections.map((one) => byFactors(addScaled(NOTHING, one, safety), spots)),
+    errorEstimate,
+  };
+}
+
+/** Returns the largest error estimate of values; 0 where a solver has none. */
+function largestError(
+  { safety, spared = 0 }: BuiltProblem<unknown>,
+  { errorEstimates, corrections }: PointValues,
+): number {
+  let largest = 0;
+  for (let p = 0; p < errorEstimates.length; p++) {
+    const own = spared === 0 ? errorEstimates[p] : errorEstimates[p] - spared * Math.abs(corrections[SPACE][p]);
+    largest = Math.max(largest, Number.isNaN(own) ? 0 : safety * own);
+  }
+  return largest;
+}
+
+/** The index of the correction in space: it follows that in time. */
+const SPACE = 1;
+
 /**
- * Returns the signed sum of the problems' solutions at each spot, and the largest correction of their values by
- * extrapolation.
+ * Returns the signed sum of the problems' solutions, and the sum of the largest error estimates of their values.
  */
 export function sumOfSolutions(
   tasks: readonly EquationTask<unknown>[],
   spots: number,
-): { readonly points: readonly AxesPoint[]; readonly correction: number } {
-  const points = Array.from({ length: spots }, () => NOTHING);
+): Pick<GridEstimate, "point" | "solved"> & { readonly correction: number } {
+  let point = NOTHING;
   let correction = 0;
-  for (const { part, points: own } of tasks) {
-    let largest = 0;
-    own.forEach((point, k) => {
-      if (point === undefined) return;
-      largest = Math.max(largest, point.errorEstimate ?? 0);
-      const { corrections } = points[k];
-      points[k] = {
-        ...addScaled(points[k], point, part.sign),
-        corrections: point.corrections.map((one, c) => addScaled(corrections[c] ?? NOTHING, one, part.sign)),
-        errorEstimate: undefined,
-      };
-    });
-    correction += largest;
+  const solved = new Float64Array(spots);
+  for (const { part, solution } of tasks) {
+    if (solution === undefined) continue;
+    const { point: own, values, error } = solution;
+    const { corrections } = point;
+    point = {
+      ...addScaled(point, own, part.sign),
+      corrections: own.corrections.map((one, c) => addScaled(corrections[c] ?? NOTHING, one, part.sign)),
+      errorEstimate: undefined,
+    };
+    for (let k = 0; k < spots; k++) solved[k] += part.sign * values[k];
+    correction += error;
   }
-  return { points, correction };
+  return { point, solved, correction };
 }
 
 /** Returns the sum `to` + `factor`·`from` of the value and of each derivative. */
@@ -150,10 +205,3 @@ const added = (
   factor: number,
 ): Record<string, number> =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
-
-/** Returns a point with its error estimate and its corrections by extrapolation multiplied by `factor`. */
-export const withErrorsTimes = (point: AxesPoint, factor: number): AxesPoint => ({
-  ...point,
-  corrections: point.corrections.map((one) => addScaled(NOTHING, one, factor)),
-  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
-});

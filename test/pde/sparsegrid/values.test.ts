@@ -430,3 +430,28 @@ test("an estimate is the largest of its doubts, and what time adds to it", () =>
   expect(estimateOf(9, 9, 4)).toBeCloseTo(3 + 0.1, 12);
   expect(estimateOf(9, 9, 10, 4)).toBeCloseTo(4 + 0.1, 12);
 });
+
+test("values at several points have the bits of those at each", async () => {
+  const {
+    entries: [entry],
+  } = await solveOnSparseGrid(
+    {
+      axes: { X: { from: -2, to: 2 }, Y: { from: -2, to: 2 } },
+      equation: { XX: 0.5, YY: 0.5 },
+      terminal: "max(X*Y, 0)",
+      expiry: 1,
+      errorEstimate: true,
+    },
+    { device },
+  );
+  const [X, Y] = [
+    [0, 0.7, -1.3],
+    [0.2, 0, 1.1],
+  ];
+  const { values, errorEstimates } = entry.valuesAt({ X, Y });
+  X.forEach((x, k) => {
+    const { value, errorEstimate } = entry.at({ X: x, Y: Y[k] });
+    expect(values[k]).toBe(value);
+    expect(errorEstimates[k]).toBe(errorEstimate);
+  });
+});

@@ -1,7 +1,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import type { Kernel } from "../../../kernel/index.ts";
-import { stencilStart } from "../read/point-reader.ts";
+import { stencilStart } from "../read/stencils.ts";
 import type { CompiledKernel, LaunchScheduler } from "../../../device/index.ts";
 import { keyOf, memoize, memoizeBy } from "../../../base/memoize.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/settings.ts";

@@ -10,7 +10,9 @@ import {
   extrapolatedValues,
   type BumpedPair,
   outsideOf,
+  type PointValues,
   readPoint,
+  readValues,
 } from "./point-reader.ts";
 
 /**
@@ -287,10 +289,8 @@ export class AxesEntrySolution<A extends string = string> {
     checkKeys("at", point, names);
     const x = names.map((name, k) => {
       const value: unknown = (point as Record<string, unknown>)[name];
-      const nodes = fine.nodes[k];
       if (typeof value !== "number") throw new SpecError(`at.${name}: got ${typeInWords(value)}, expected a number`);
-      if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
-        throw new SpecError(`at.${name}: ${value} is ${outsideOf(nodes, contents)}`);
+      checkInside(contents, fine.nodes[k], name, value);
       return value;
     });
     const read = readPoint<A>(contents, x, order);
@@ -299,11 +299,32 @@ export class AxesEntrySolution<A extends string = string> {
     return { ...read, sensitivities };
   }
 
+  /**
+   * Returns the values at several points, as `at` of each would, without derivatives. `points` are the coordinates of
+   * each axis. @throws SpecError as `at` @internal
+   */
+  valuesAt(points: Readonly<Record<A, ArrayLike<number>>>): PointValues {
+    const contents = this.#solved();
+    const { names, fine } = contents;
+    const coordinates = names.map((name, k) => {
+      const own = points[name as A];
+      for (let p = 0; p < own.length; p++) checkInside(contents, fine.nodes[k], name, own[p]);
+      return own;
+    });
+    return readValues(contents, coordinates, 4);
+  }
+
   #solved(): AxesContents {
     const contents = this.#contents();
     if (contents.error !== undefined) throw contents.error;
     return contents;
   }
+}
+
+/** @throws SpecError a coordinate that lies outside the nodes of an axis */
+function checkInside(contents: AxesContents, nodes: Float64Array, name: string, value: number): void {
+  if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
+    throw new SpecError(`at.${name}: ${value} is ${outsideOf(nodes, contents)}`);
 }
 
 /** The result of `solve` for a problem on two or three axes. @experimental */

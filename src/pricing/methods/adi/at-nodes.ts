@@ -1,7 +1,7 @@
 /** Alternating directions for trades in many markets that differ in coefficients alone. */
 import type { Device } from "../../../device/index.ts";
 import type { Opens } from "../../backend.ts";
-import { payoffAt } from "../../equations/equation.ts";
+import { payoffOf } from "../../equations/equation.ts";
 import type { EquationEstimator } from "../../equations/estimator.ts";
 import type { GridEstimate } from "../../equations/solver.ts";
 import { type Lift, liftOf, type NodeSolver, OF_CHANGE, type TradeAtNodes } from "../../plan/at-nodes.ts";
@@ -166,6 +166,6 @@ const valuesOf = ({ estimate }: GridRequest): readonly number[] => estimate!.val
 function offOf({ terms, spots, estimate }: GridRequest): Float64Array | undefined {
   const { values, coarser, level } = estimate!;
   if (coarser === undefined || coarser.level >= level) return undefined;
-  const least = isExercisable(terms) ? (k: number) => payoffAt(terms, spots[k]) : () => Number.NEGATIVE_INFINITY;
-  return Float64Array.from(values, (value, k) => value - Math.max(coarser.points[k].value, least(k)));
+  const paid = isExercisable(terms) ? payoffOf(terms) : () => Number.NEGATIVE_INFINITY;
+  return Float64Array.from(values, (value, k) => value - Math.max(coarser.solved[k], paid(spots[k])));
 }

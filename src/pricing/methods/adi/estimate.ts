@@ -1,5 +1,4 @@
 /** Error estimates in several factors, from two independent signs of an error. */
-import type { AxesPoint } from "../../../pde/fdm/index.ts";
 import type { Range } from "../../equations/coordinates.ts";
 import { followFromGamma } from "../../equations/measures.ts";
 import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
@@ -86,17 +85,12 @@ export const isPlainAmerican = (terms: Terms): boolean =>
   restartsOf(terms).length === 0 &&
   terms.assets[0].underlying.dividends.discrete.every(({ time }) => time <= 0 || time > terms.expiry);
 
-/** The part of the correction in space that counts beside the distance to a coarser level. */
-const SPACE = 0.5;
-
 /**
- * Returns the error estimate of an American option in Heston's model (`isPlainAmerican`). It is the sum of the
- * correction in time, half of the correction in space, and the rounding error; both corrections are those by
- * extrapolation, enlarged by safety factors.
+ * The part of the correction in space that does not count in the error estimate of an American option in Heston's model
+ * (`isPlainAmerican`), beside the distance to a coarser level. What is left is the correction in time, the rest of that
+ * in space, and the rounding error.
  */
-export function americanHestonError({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
-  return errorEstimate - (1 - SPACE) * Math.abs(space.value);
-}
+export const AMERICAN_HESTON_SPARED = 0.5;
 
 const isSmooth = ({ exercise, barriers }: Terms): boolean =>
   exercise.kind === "european" && barriers.every(({ monitoring }) => monitoring.kind !== "discrete");

@@ -1,7 +1,6 @@
 /** Alternating directions as a solver of trades in several factors: their problems for `solve`. */
 import {
   type AnyProblem,
-  type AxesDerivatives,
   type Axis,
   type AxisPoint,
   type Condition,
@@ -32,10 +31,10 @@ import {
   paidBeyond,
   restartsOf,
 } from "../../equations/parts.ts";
-import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
+import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms, TermsPayoff } from "../../terms.ts";
 import {
-  americanHestonError,
+  AMERICAN_HESTON_SPARED,
   estimateOf,
   resolutionOf,
   costRatio,
@@ -200,15 +199,12 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
     lacksErrorExpansion:
       payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
   });
-  const widening = varianceSafety(terms) * (isAmerican ? SPLITTING : 1);
   return {
     problem,
     nodes: nodes.reduce((product, count) => product * count, 1),
-    read: (entry, at) => {
-      const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
-      const wide = withErrorsTimes(point, widening);
-      return isPlainAmerican(terms) ? { ...wide, errorEstimate: americanHestonError(wide) } : wide;
-    },
+    placeOf: (at) => Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])),
+    safety: varianceSafety(terms) * (isAmerican ? SPLITTING : 1),
+    spared: isPlainAmerican(terms) ? AMERICAN_HESTON_SPARED : 0,
   };
 };
 
@@ -295,14 +291,12 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
   return {
     problem,
     nodes: nodes.reduce((product, count) => product * count, 1),
-    read: (entry, at) => {
+    placeOf: (at) => {
       const y = pointAt(at);
-      const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
-      const { corrections, errorEstimate, ...rest } = withErrorsTimes(point, isAmerican ? SPLITTING : 1);
-      const moved = (derivatives: AxesDerivatives): AxesDerivatives =>
-        derivativesBySpots(derivatives, names, coordinates, at);
-      return { ...moved(rest), corrections: corrections.map(moved), errorEstimate };
+      return Object.fromEntries(names.map((name, j) => [name, y[j]]));
     },
+    byFactors: (derivatives, at) => derivativesBySpots(derivatives, names, coordinates, at),
+    safety: isAmerican ? SPLITTING : 1,
   };
 };
 

@@ -24,7 +24,7 @@ import {
   restartsOf,
 } from "../../equations/parts.ts";
 import { ridgeSafety, ridgeWidth } from "../../equations/ridge.ts";
-import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
+import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 
 /** Grids of more nodes take minutes. */
@@ -102,15 +102,12 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
   return {
     problem,
     nodes: nodesOf(fineness),
-    read: (entry, at) => {
+    placeOf: (at) => {
       const y = componentsAt(at);
-      const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
-      const moved = { ...point, ...derivativesBySpots(point, names, coordinates, at) };
-      return withErrorsTimes(
-        moved,
-        conditions.length === 0 ? ERROR_FACTORS_OF_DATES.none : ERROR_FACTORS_OF_DATES.exercise,
-      );
+      return Object.fromEntries(names.map((name, j) => [name, y[j]]));
     },
+    byFactors: (derivatives, at) => derivativesBySpots(derivatives, names, coordinates, at),
+    safety: conditions.length === 0 ? ERROR_FACTORS_OF_DATES.none : ERROR_FACTORS_OF_DATES.exercise,
   };
 };
 
@@ -164,7 +161,8 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
   return {
     problem,
     nodes: nodesOf(fineness),
-    read: (entry, at) => withErrorsTimes(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), safety),
+    placeOf: (at) => Object.fromEntries(names.map((name, i) => [name, at[i]])),
+    safety,
   };
 };
 

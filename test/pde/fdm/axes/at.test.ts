@@ -46,6 +46,25 @@ describe.each([undefined, "both"] as const)("extrapolated: %s", (extrapolate) =>
     }
     expect(() => part.entries[0].at({ S: 75, v: 0.1 })).toThrow(/leave at out of the problem/);
   });
+
+  test("values at several points have the bits of those at each", async () => {
+    const { entries } = await solve(heston, { device });
+    const spots = [100, 51, 163, 99.9, 99.9];
+    const variances = [0.0625, 0, 0.21, 0.04, 0.05];
+    for (const entry of entries) {
+      const { values, corrections, errorEstimates } = entry.valuesAt({
+        S: Float64Array.from(spots),
+        v: Float64Array.from(variances),
+      });
+      spots.forEach((S, k) => {
+        const alone = entry.at({ S, v: variances[k] });
+        expect(values[k]).toBe(alone.value);
+        expect(errorEstimates[k]).toBe(alone.errorEstimate);
+        expect(corrections.map((one) => one[k])).toEqual(alone.corrections.map(({ value }) => value));
+      });
+      expect(() => entry.valuesAt({ S: [100, 1000], v: [0.1, 0.1] })).toThrow(/at\.S: 1000 is outside the axis/);
+    }
+  });
 });
 
 test("one axis, and a point for each entry", async () => {

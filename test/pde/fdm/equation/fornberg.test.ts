@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fornbergWeights, PointReader, stencilStart } from "../../../../src/pde/fdm/read/point-reader.ts";
+import { PointReader } from "../../../../src/pde/fdm/read/point-reader.ts";
+import { fornbergWeights, stencilStart } from "../../../../src/pde/fdm/read/stencils.ts";
 
 /**
  * Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988), tables 1 and
