@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { hasBrowser } from "../support/chromium.ts";
-import { axeViolations, file, launchWeb, market, priced, rowCount, saved, type WebPages } from "./page-server.ts";
+import { market } from "./books.ts";
+import { axeViolations, file, launchWeb, priced, rowCount, saved, type WebPages } from "./page-server.ts";
 
 const CSV = [
   "TradeRef,Underlying,CallPut,Strike,Maturity,Style,Qty,desk,comment",

@@ -5,17 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
 import { hasBrowser } from "../support/chromium.ts";
-import {
-  axeViolations,
-  file,
-  launchWeb,
-  market,
-  priced,
-  rowCount,
-  saved,
-  trade,
-  type WebPages,
-} from "./page-server.ts";
+import { market, trade } from "./books.ts";
+import { axeViolations, file, launchWeb, priced, rowCount, saved, type WebPages } from "./page-server.ts";
 
 const read = (path: string): unknown => JSON.parse(readFileSync(fileURLToPath(new URL(path, import.meta.url)), "utf8"));
 

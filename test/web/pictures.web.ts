@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Locator, Page } from "playwright-core";
 import { hasBrowser } from "../support/chromium.ts";
-import { file, launchWeb, market, priced, rowCount, trade, type WebPages } from "./page-server.ts";
+import { market, trade } from "./books.ts";
+import { file, launchWeb, priced, rowCount, type WebPages } from "./page-server.ts";
 
 const expiries = ["3M", "6M", "1Y"];
 const quotes = expiries.flatMap((expiry, t) =>

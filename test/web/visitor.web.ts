@@ -11,17 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
 import { hasBrowser } from "../support/chromium.ts";
-import {
-  axeViolations,
-  file,
-  launchWeb,
-  market,
-  priced,
-  rowCount,
-  saved,
-  trade,
-  type WebPages,
-} from "./page-server.ts";
+import { market, trade } from "./books.ts";
+import { axeViolations, file, launchWeb, priced, rowCount, saved, type WebPages } from "./page-server.ts";
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const read = (name: string): Record<string, unknown> =>

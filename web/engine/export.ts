@@ -1,5 +1,5 @@
 /** Results in the formats of the command line, as a file to save. */
-import { namesAndWeights, type ParsedTrade, Totals } from "../../src/book/index.ts";
+import { namesAndWeights, type ParsedTrade, tagsOf, Totals } from "../../src/book/index.ts";
 import { writerFor, needsBondColumns } from "../../src/output/formats/index.ts";
 import type { OutputPiece, PricedRow, ResultWriter } from "../../src/output/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
@@ -27,7 +27,7 @@ export async function exportResults(format: ExportFormat, book: SessionBook, dev
 }
 
 async function partsOf(format: ResultWriter, book: SessionBook, device: Device): Promise<OutputPiece[]> {
-  const { context, parsed, results } = book;
+  const { context, entries, parsed, results } = book;
   const totals = new Totals();
   const { asOf, scenarios, scenarioTable } = context;
   const parts = [
@@ -35,6 +35,7 @@ async function partsOf(format: ResultWriter, book: SessionBook, device: Device):
       asOf,
       scenarios,
       ...namesAndWeights(scenarioTable),
+      tags: tagsOf(entries),
       sensitivityErrors: false,
       figures: needsBondColumns(book.market),
       device: { backend: device.backend, name: device.name },

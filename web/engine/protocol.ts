@@ -99,6 +99,8 @@ export interface TradeDetail {
   readonly place: number;
   readonly input: unknown;
   readonly result: TradeResult | undefined;
+  /** Whether there is no result, or that of before an edit. */
+  readonly isStale: boolean;
   readonly currency: string | undefined;
   readonly product: string;
 }
@@ -123,8 +125,9 @@ export interface Calls {
   open(choice: DeviceChoice): OpenedDevice;
   load(given: Given): LoadedBook;
   terms(nothing: undefined): readonly string[];
+  /** Prices the trades that have no result of the book as it stands. */
   price(choice: RunChoice): RunEnd;
-  edit(change: { readonly edit: Edit; readonly run: RunChoice }): RunEnd;
+  edit(edit: Edit): Edited;
   changes(nothing: undefined): readonly Change[];
   fit(underlying: string): Fit | undefined;
   detail(place: number): TradeDetail;
@@ -170,10 +173,12 @@ export interface ExplainAnswer {
 }
 
 export type CallName = keyof Calls;
+/** The calls that change what the worker holds. */
+export const CHANGING: ReadonlySet<CallName> = new Set(["open", "load", "scenarios", "edit"]);
 export type Argument<N extends CallName> = Parameters<Calls[N]>[0];
 export type Answer<N extends CallName> = ReturnType<Calls[N]>;
 
-/** An edit that has been carried out, and is about to be priced. */
+/** An edit that has been carried out. */
 export interface Edited {
   readonly book: LoadedBook;
   /** The edit that takes it back. */
@@ -199,7 +204,6 @@ export interface Fit extends Pick<UnderlyingCalibration, "model" | "status" | "r
 
 /** What comes while a call is under way. */
 export type Event =
-  | { readonly kind: "edited"; readonly edited: Edited }
   | { readonly kind: "rows"; readonly block: RowBlock }
   | { readonly kind: "progress"; readonly done: number; readonly total: number };
 

@@ -18,8 +18,8 @@ import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";
 import { Pricer } from "./pricer.ts";
 import type { ExplainAnswer, ExplainRequest, GivenFile, RiskAnswer, RiskRequest } from "./protocol.ts";
-import type { Calls, Change, DeviceChoice, Edit, Event, Fit, Given, LoadedBook, OpenedDevice } from "./protocol.ts";
-import type { ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
+import type { Calls, Change, DeviceChoice, Edit, Edited, Event, Fit, Given, LoadedBook } from "./protocol.ts";
+import type { OpenedDevice, ExportedFile, ExportFormat, RunChoice, RunEnd, TradeDetail } from "./protocol.ts";
 import { readFiles, readScenarios } from "./read.ts";
 import { rowBlock } from "./rows.ts";
 
@@ -43,6 +43,8 @@ interface Open {
 
 export class EngineSession implements Session {
   #open: Open | undefined;
+  /** The CPU while it is being opened, where nothing else has been chosen. */
+  #usual: Promise<Open> | undefined;
   #book: SessionBook | undefined;
   readonly #onLost: (reason: string) => void;
 
@@ -51,6 +53,12 @@ export class EngineSession implements Session {
   }
 
   async open(choice: DeviceChoice): Promise<OpenedDevice> {
+    const { device, precision } = await this.#openAs(choice);
+    this.#book?.stale.fill(true);
+    return { backend: device.backend, name: device.name, precision, parallel: globalThis.crossOriginIsolated };
+  }
+
+  async #openAs(choice: DeviceChoice): Promise<Open> {
     const { backend, precision: wanted, threads } = choice;
     const device = await openDevice({
       backend,
@@ -59,14 +67,14 @@ export class EngineSession implements Session {
     });
     this.#open?.device[Symbol.dispose]();
     const precision = await offeredPrecision(device, wanted);
-    this.#open = { device, choice, precision };
+    const open = (this.#open = { device, choice, precision });
     void device.lost.then((reason) => {
       if (this.#open?.device !== device) return;
       this.#open = undefined; // what comes next opens the CPU
       device[Symbol.dispose]();
       this.#onLost(reason);
     });
-    return { backend: device.backend, name: device.name, precision, parallel: globalThis.crossOriginIsolated };
+    return open;
   }
 
   async load({ files, map }: Given): Promise<LoadedBook> {
@@ -78,93 +86,14 @@ export class EngineSession implements Session {
     return columnTerms();
   }
 
-  async price(choice: RunChoice, context: CallContext): Promise<RunEnd> {
+  async price(choice: RunChoice, { signal, tell }: CallContext): Promise<RunEnd> {
     const book = this.#loaded();
-    book.stale.fill(true);
-    return this.#run(book, choice, context);
-  }
-
-  async edit({ edit, run }: { readonly edit: Edit; readonly run: RunChoice }, context: CallContext): Promise<RunEnd> {
-    const book = this.#loaded();
-    const inverse = book.edit(edit);
-    const stale = Int32Array.from(book.stalePlaces);
-    context.tell({ kind: "edited", edited: { book: book.info, inverse, stale } });
-    return this.#run(book, run, context);
-  }
-
-  async changes(): Promise<readonly Change[]> {
-    return this.#loaded().changes;
-  }
-
-  async detail(place: number): Promise<TradeDetail> {
-    const book = this.#loaded();
-    const parsed = book.parsed[place];
-    return {
-      place,
-      input: book.entries[place],
-      result: book.results[place],
-      currency: parsed.ok ? currencyOf(parsed.trade) : undefined,
-      product: parsed.ok ? describeTrade(parsed.trade) : "–",
-    };
-  }
-
-  async fit(underlying: string): Promise<Fit | undefined> {
-    const { [underlying]: found } = this.#loaded().market.calibration.underlyings;
-    if (found === undefined) return undefined;
-    const { calibrationCharts } = await import("../../src/output/charts/index.ts");
-    const [chart] = calibrationCharts({ underlyings: { [underlying]: found }, rates: {} });
-    const { model, status, rmse, worst, warnings } = found;
-    return { model, status, rmse, worst, warnings, chart };
-  }
-
-  async schema(): Promise<unknown> {
-    return bookJsonSchema();
-  }
-
-  async export(format: ExportFormat): Promise<ExportedFile> {
-    const { exportResults } = await import("./export.ts");
-    return exportResults(format, this.#loaded(), (await this.#device()).device);
-  }
-
-  async picture(request: PictureRequest, { signal }: CallContext): Promise<readonly Chart[]> {
-    const [book, open] = [this.#loaded(), await this.#device()];
-    const { drawPicture } = await import("./pictures.ts");
-    return drawPicture(request, book, new Pricer(open.device, open.choice.precision, book.context, signal));
-  }
-
-  async explain(request: ExplainRequest, { signal }: CallContext): Promise<ExplainAnswer> {
-    const [book, { device, choice }] = [this.#loaded(), await this.#device()];
-    const { explainChange } = await import("./explain.ts");
-    return explainChange(request, book, { device, precision: choice.precision, signal });
-  }
-
-  async scenarios(file: GivenFile): Promise<LoadedBook> {
-    const book = this.#loaded();
-    book.table = await readScenarios(file, book);
-    return book.info;
-  }
-
-  async risk(request: RiskRequest): Promise<RiskAnswer> {
-    const { riskOf } = await import("./risk.ts");
-    return riskOf(request, this.#loaded());
-  }
-
-  async play(request: PlayRequest, { signal }: CallContext): Promise<PlayResult> {
-    const { device } = await this.#device();
-    const { play } = await import("./play.ts");
-    return play(request, device, signal);
-  }
-
-  /**
-   * Prices the trades whose results are missing or those of before an edit, also of an edit whose run was cancelled, and
-   * tells the page of each block.
-   */
-  async #run(book: SessionBook, choice: RunChoice, { signal, tell }: CallContext): Promise<RunEnd> {
     const { device, precision, choice: chosen } = await this.#device();
     const started = performance.now();
     const places = book.stalePlaces;
     const total = places.length;
     let done = 0;
+    tell({ kind: "progress", done, total });
     // The first prices of a small book are shown before its last ones are there.
     const batchSize = total <= SMALL ? { batchSize: FIRST } : {};
     const { accuracy, ...rest } = choice;
@@ -187,14 +116,97 @@ export class EngineSession implements Session {
     return { seconds, precision, device: { backend: device.backend, name: device.name }, ...summaryOf(book) };
   }
 
+  async edit(edit: Edit): Promise<Edited> {
+    const book = this.#loaded();
+    const inverse = book.edit(edit);
+    return { book: book.info, inverse, stale: Int32Array.from(book.stalePlaces) };
+  }
+
+  async changes(): Promise<readonly Change[]> {
+    return this.#loaded().changes;
+  }
+
+  async detail(place: number): Promise<TradeDetail> {
+    const book = this.#loaded();
+    const parsed = book.parsed[place];
+    return {
+      place,
+      input: book.entries[place],
+      result: book.results[place],
+      isStale: book.stale[place],
+      currency: parsed.ok ? currencyOf(parsed.trade) : undefined,
+      product: parsed.ok ? describeTrade(parsed.trade) : "–",
+    };
+  }
+
+  async fit(underlying: string): Promise<Fit | undefined> {
+    const { [underlying]: found } = this.#loaded().market.calibration.underlyings;
+    if (found === undefined) return undefined;
+    const { calibrationCharts } = await import("../../src/output/charts/index.ts");
+    const [chart] = calibrationCharts({ underlyings: { [underlying]: found }, rates: {} });
+    const { model, status, rmse, worst, warnings } = found;
+    return { model, status, rmse, worst, warnings, chart };
+  }
+
+  async schema(): Promise<unknown> {
+    return bookJsonSchema();
+  }
+
+  async export(format: ExportFormat): Promise<ExportedFile> {
+    const { exportResults } = await import("./export.ts");
+    const book = format === "book" ? this.#loaded() : this.#priced();
+    return exportResults(format, book, (await this.#device()).device);
+  }
+
+  async picture(request: PictureRequest, { signal }: CallContext): Promise<readonly Chart[]> {
+    const [book, open] = [this.#loaded(), await this.#device()];
+    const { drawPicture } = await import("./pictures.ts");
+    return drawPicture(request, book, new Pricer(open.device, open.choice.precision, book.context, signal));
+  }
+
+  async explain(request: ExplainRequest, { signal }: CallContext): Promise<ExplainAnswer> {
+    const [book, { device, choice }] = [this.#loaded(), await this.#device()];
+    const { explainChange } = await import("./explain.ts");
+    return explainChange(request, book, { device, precision: choice.precision, signal });
+  }
+
+  async scenarios(file: GivenFile): Promise<LoadedBook> {
+    const book = this.#loaded();
+    book.table = await readScenarios(file, book);
+    book.stale.fill(true);
+    return book.info;
+  }
+
+  async risk(request: RiskRequest): Promise<RiskAnswer> {
+    const { riskOf } = await import("./risk.ts");
+    return riskOf(request, this.#priced());
+  }
+
+  async play(request: PlayRequest, { signal }: CallContext): Promise<PlayResult> {
+    const { device } = await this.#device();
+    const { play } = await import("./play.ts");
+    return play(request, device, signal);
+  }
+
   async #device(): Promise<Open> {
-    if (this.#open === undefined) await this.open({ backend: "cpu", precision: "f64" });
-    return this.#open as Open;
+    if (this.#open !== undefined) return this.#open;
+    // Several calls may be the first one that needs a device.
+    this.#usual ??= this.#openAs({ backend: "cpu", precision: "f64" }).finally(() => (this.#usual = undefined));
+    return this.#usual;
   }
 
   #loaded(): SessionBook {
     if (this.#book === undefined) throw new SpecError("there is no book yet: open one first");
     return this.#book;
+  }
+
+  /** The book when each trade has a result of it as it stands. @throws SpecError */
+  #priced(): SessionBook {
+    const book = this.#loaded();
+    const { length } = book.stalePlaces;
+    if (length > 0)
+      throw new SpecError(`${length} of ${book.parsed.length} trades are not priced as they stand: price them first`);
+    return book;
   }
 }
 

@@ -1,7 +1,7 @@
 /** The address is the state: a small book or an equation travels in the part behind #, which no server sees. */
 import { effect } from "@preact/signals";
 import { EXAMPLES, openExample } from "./examples.ts";
-import { book, engine, notice, openPlain, playCode, type Tab, tab, TABS } from "./store.ts";
+import { ask, book, notice, openPlain, playCode, type Tab, tab, TABS } from "./store.ts";
 
 interface Shared {
   readonly book?: unknown;
@@ -32,8 +32,8 @@ export async function share(state: Shared): Promise<void> {
 
 /** Copies an address of the book as it stands, with its edits. */
 export async function shareBook(): Promise<void> {
-  const { bytes } = await engine.call("export", "book");
-  await share({ book: JSON.parse(await bytes.text()) });
+  const file = await ask("There is no link", "export", "book");
+  if (file !== undefined) await share({ book: JSON.parse(await file.bytes.text()) });
 }
 
 /** Opens what the address says, or else the first example. */

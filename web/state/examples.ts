@@ -1,5 +1,5 @@
 /** Books to begin with. */
-import { openFiles } from "./store.ts";
+import { attempt, openFiles } from "./store.ts";
 
 export interface Example {
   readonly name: string;
@@ -47,7 +47,9 @@ export const EXAMPLES: readonly Example[] = [
   },
 ];
 
-export async function openExample({ name, url }: Example): Promise<void> {
-  const response = await fetch(url);
-  await openFiles([{ name: `${name}.json`, file: await response.blob() }]);
+export async function openExample({ name, title, url }: Example): Promise<void> {
+  await attempt(`${title} cannot be loaded`, async () => {
+    const response = await fetch(url);
+    await openFiles([{ name: `${name}.json`, file: await response.blob() }]);
+  });
 }

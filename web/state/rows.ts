@@ -102,10 +102,11 @@ export interface View {
   readonly closed: ReadonlySet<string>;
 }
 
-/** A line of the table: a trade, or the head of a group with its sums. */
+/** A line of the table: a trade, the head of a group with its sums, or those of one of a group's currencies. */
 export type Line =
   | { readonly kind: "row"; readonly row: number }
-  | { readonly kind: "group"; readonly name: string; readonly count: number; readonly sums: readonly GroupSums[] };
+  | { readonly kind: "group"; readonly name: string; readonly count: number; readonly sums: GroupSums | undefined }
+  | { readonly kind: "currency"; readonly name: string; readonly count: number; readonly sums: GroupSums };
 
 /**
  * Sums of quantity × result over a group's rows of one currency; NaN where a part is not known, and where there is no
@@ -113,6 +114,7 @@ export type Line =
  */
 export interface GroupSums {
   readonly currency: string;
+  readonly count: number;
   readonly sums: Readonly<Record<(typeof RESULT_NUMBERS)[number], number>>;
   /** How many underlyings the rows have; those on several count as one of their own. */
   readonly underlyings: number;
@@ -193,8 +195,11 @@ function grouped(rows: Rows, shown: Int32Array, { group, closed }: View): Line[]
   if (members.has(NOT_READ)) names.unshift(...names.splice(names.indexOf(NOT_READ), 1));
   return names.flatMap((name): Line[] => {
     const own = members.get(name) ?? [];
-    const head: Line = { kind: "group", name, count: own.length, sums: sumsOf(rows, own) };
-    return closed.has(name) ? [head] : [head, ...own.map((row): Line => ({ kind: "row", row }))];
+    const sums = sumsOf(rows, own);
+    // Amounts of several currencies are not added up: each has a line.
+    const heads: Line[] = [{ kind: "group", name, count: own.length, sums: sums.length === 1 ? sums[0] : undefined }];
+    if (sums.length > 1) for (const one of sums) heads.push({ kind: "currency", name, count: one.count, sums: one });
+    return closed.has(name) ? heads : [...heads, ...own.map((row): Line => ({ kind: "row", row }))];
   });
 }
 
@@ -205,23 +210,24 @@ function productKind(product: string): string {
 
 function sumsOf(rows: Rows, members: readonly number[]): GroupSums[] {
   type Sums = Record<(typeof RESULT_NUMBERS)[number], number>;
-  const byCurrency = new Map<string, { readonly sums: Sums; readonly underlyings: Set<string> }>();
+  const byCurrency = new Map<string, { count: number; readonly sums: Sums; readonly underlyings: Set<string> }>();
   for (const row of members) {
     if (rows.status[row] === STATUS.failed) continue;
     const currency = rows.text("currency", row);
     let group = byCurrency.get(currency);
     if (group === undefined) {
       const sums = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, 0])) as Sums;
-      byCurrency.set(currency, (group = { sums, underlyings: new Set() }));
+      byCurrency.set(currency, (group = { count: 0, sums, underlyings: new Set() }));
     }
+    group.count++;
     const { sums, underlyings } = group;
     underlyings.add(rows.text("underlying", row));
     const quantity = rows.number("quantity", row);
     for (const name of RESULT_NUMBERS)
       sums[name] += (name === "errorEstimate" ? Math.abs(quantity) : quantity) * rows.number(name, row);
   }
-  return [...byCurrency].map(([currency, { sums, underlyings }]) => {
+  return [...byCurrency].map(([currency, { count, sums, underlyings }]) => {
     if (underlyings.size > 1) for (const name of OF_ONE_UNDERLYING) sums[name] = Number.NaN;
-    return { currency, sums, underlyings: underlyings.size };
+    return { currency, count, sums, underlyings: underlyings.size };
   });
 }

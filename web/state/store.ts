@@ -4,7 +4,7 @@ import type { ColumnMap } from "../../src/book/index.ts";
 import { Engine, EngineError } from "../engine/client.ts";
 import type { DeviceChoice, Edit, ExportFormat, GivenFile, LoadedBook, OpenedDevice } from "../engine/protocol.ts";
 import type { Given, UnknownColumn } from "../engine/protocol.ts";
-import type { Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
+import type { Answer, Argument, CallName, Event, Failure, RunChoice, RunEnd, TradeDetail } from "../engine/protocol.ts";
 import { PLAYS } from "../examples/plays.ts";
 import type { Schema } from "../form/schema.ts";
 import { type Line, linesOf, Rows, type View } from "./rows.ts";
@@ -24,7 +24,8 @@ export type Run =
   | { readonly state: "none" }
   | { readonly state: "running"; readonly done: number; readonly total: number }
   | { readonly state: "done"; readonly end: RunEnd }
-  | { readonly state: "cancelled" };
+  | { readonly state: "cancelled" }
+  | { readonly state: "failed" };
 
 export const choice = signal<DeviceChoice>({ backend: "cpu", precision: "f64" });
 export const TABS = ["Book", "Pictures", "Risk", "Explain", "Playground"] as const;
@@ -70,59 +71,68 @@ engine.onLost = (reason) => {
   choice.value = { backend: "cpu", precision: "f64" };
 };
 
-/** Opens a device; the page keeps the one it has where that cannot be done. */
-export async function openDevice(wanted: DeviceChoice): Promise<boolean> {
-  try {
+engine.onRestart = () => {
+  device.value = undefined;
+  markStale();
+  if (run.value.state === "done") void price();
+  else void loadDetail();
+};
+
+/** Opens a device, and prices the book on it; the page keeps the device it has where that cannot be done. */
+export function openDevice(wanted: DeviceChoice): Promise<void> {
+  return running(`${wanted.backend === "webgpu" ? "WebGPU" : "This device"} cannot be used here`, async () => {
     const opened = await engine.call("open", wanted);
     batch(() => {
       choice.value = wanted;
       device.value = opened;
-      problem.value = undefined;
+      markStale();
     });
-    return true;
-  } catch (error) {
-    problem.value = problemOf(`${wanted.backend === "webgpu" ? "WebGPU" : "This device"} cannot be used here`, error);
-    return false;
-  }
+  });
 }
 
 /** Loads a book from files, and prices it. A table with columns of its own is first asked what they mean. */
-export async function openFiles(files: readonly GivenFile[], map?: ColumnMap): Promise<void> {
-  controller?.abort(new DOMException("another book", "AbortError"));
+export function openFiles(given: readonly GivenFile[], map?: ColumnMap): Promise<void> {
   unmapped.value = undefined;
-  try {
-    const loaded = await engine.call("load", { files, map });
+  return running(`${given.map(({ name }) => name).join(" and ")} cannot be read`, async () => {
+    const files = await Promise.all(given.map(copied));
+    const loaded = await engine.call("load", { files, map }).catch((error: unknown) => {
+      if (!(error instanceof EngineError) || error.columns === undefined) throw error;
+      unmapped.value = { files, columns: error.columns, map };
+      return undefined;
+    });
+    if (loaded === undefined) return false;
+    const { group, sort } = view.value;
     batch(() => {
-      problem.value = undefined;
       book.value = loaded;
       undos.value = redos.value = [];
       rows.value = new Rows(loaded.trades);
       selected.value = undefined;
       detail.value = undefined;
-      view.value = { ...view.value, filter: "", only: "all", closed: new Set() };
+      view.value = {
+        ...view.value,
+        filter: "",
+        only: "all",
+        closed: new Set(),
+        // The tags of another book.
+        group: group.startsWith("tag:") ? "none" : group,
+        sort: sort.startsWith("tag:") ? "place" : sort,
+      };
     });
-  } catch (error) {
-    const columns = error instanceof EngineError ? error.columns : undefined;
-    if (columns !== undefined) {
-      unmapped.value = { files, columns, map };
-      return;
-    }
-    problem.value = problemOf(`${files.map(({ name }) => name).join(" and ")} cannot be read`, error);
-    return;
-  }
-  await price();
+    return true;
+  });
+}
+
+/** A file in memory: one on the disk that has changed cannot be read again when the engine is started again. */
+async function copied({ name, file }: GivenFile): Promise<GivenFile> {
+  return { name, file: new Blob([await file.arrayBuffer()], { type: file.type }) };
 }
 
 /** Prices the book under named scenarios from a table, in the place of its own. */
-export async function openScenarios(given: GivenFile): Promise<void> {
-  controller?.abort(new DOMException("other scenarios", "AbortError"));
-  try {
-    book.value = await engine.call("scenarios", given);
-  } catch (error) {
-    problem.value = problemOf(`${given.name} cannot be read`, error);
-    return;
-  }
-  await price();
+export function openScenarios(given: GivenFile): Promise<void> {
+  return running(`${given.name} cannot be read`, async () => {
+    book.value = await engine.call("scenarios", await copied(given));
+    markStale();
+  });
 }
 
 /** Opens a book that is plain data: an example, or one from the address. */
@@ -130,13 +140,13 @@ export function openPlain(name: string, value: unknown): Promise<void> {
   return openFiles([{ name, file: new Blob([JSON.stringify(value)]) }]);
 }
 
-/** Prices the whole book. */
-export async function price(): Promise<void> {
-  const total = book.value?.trades ?? 0;
-  if (book.value === undefined) return;
-  rows.value.setStale(Int32Array.from({ length: total }, (_, place) => place));
+/** Prices the trades that have no result of the book as it stands. */
+export const price = (): Promise<void> => running("");
+
+/** Shows that no result is one of the book as it stands. */
+function markStale(): void {
+  rows.value.setStale(Int32Array.from({ length: rows.value.length }, (_, place) => place));
   version.value++;
-  await running(total, async (signal) => engine.call("price", runChoice.value, { signal, onEvent: hear }));
 }
 
 /** Edits of one field within so many milliseconds, as digits are typed, are taken back together. */
@@ -171,10 +181,16 @@ export async function redo(): Promise<void> {
   await carryOut(last, (inverse) => (undos.value = [...undos.value, inverse]));
 }
 
+/** Edits that the engine has not answered yet. */
+let editing = 0;
+
 async function carryOut(edit: Edit, keep: (inverse: Edit) => void): Promise<void> {
-  const hearEdit = (event: Event): void => {
-    if (event.kind !== "edited") return hear(event);
-    const { book: changed, inverse, stale } = event.edited;
+  editing++;
+  // The form shows what was entered at once, also while the engine is busy.
+  if (edit.kind === "trade" && detail.value?.place === edit.place)
+    detail.value = { ...detail.value, input: edit.value };
+  await running("The book cannot be changed", async () => {
+    const { book: changed, inverse, stale } = await engine.call("edit", edit).finally(() => editing--);
     batch(() => {
       if (edit.kind === "insert") rows.value = rows.value.withRow(edit.place);
       if (edit.kind === "remove") rows.value = rows.value.withoutRow(edit.place);
@@ -186,10 +202,7 @@ async function carryOut(edit: Edit, keep: (inverse: Edit) => void): Promise<void
       keep(inverse);
     });
     void loadDetail();
-  };
-  await running(0, async (signal) =>
-    engine.call("edit", { edit, run: runChoice.value }, { signal, onEvent: hearEdit }),
-  );
+  });
   await loadDetail();
 }
 
@@ -197,23 +210,62 @@ export function cancel(): void {
   controller?.abort(new DOMException("cancelled", "AbortError"));
 }
 
-async function running(total: number, work: (signal: AbortSignal) => Promise<RunEnd>): Promise<void> {
+/**
+ * Changes what the engine holds, and prices what has to be priced then. Where the change fails, or returns false because
+ * nothing has changed, a run that was under way goes on. Only the last of several runs prices.
+ */
+async function running(title: string, change?: () => Promise<boolean | void>): Promise<void> {
   controller?.abort(new DOMException("another run", "AbortError"));
   const own = (controller = new AbortController());
   const before = run.value;
-  run.value = { state: "running", done: 0, total };
+  run.value = { state: "running", done: 0, total: 0 };
+  const isChanged = change === undefined || (await attempt(title, change));
+  if (own !== controller) return;
+  if (!isChanged && before.state !== "running") run.value = before;
+  else await pricing(own.signal, isChanged);
+}
+
+/** Carries out a change; what went wrong with it is shown. */
+export async function attempt(title: string, change: () => Promise<boolean | void>): Promise<boolean> {
   try {
-    const end = await work(own.signal);
+    return (await change()) !== false;
+  } catch (error) {
+    problem.value = problemOf(title, error);
+    return false;
+  }
+}
+
+async function pricing(signal: AbortSignal, clearsProblem: boolean): Promise<void> {
+  if (book.value === undefined) {
+    run.value = { state: "none" };
+    return;
+  }
+  try {
+    const end = await engine.call("price", runChoice.value, { signal, onEvent: hear });
     batch(() => {
-      problem.value = undefined;
+      if (clearsProblem) problem.value = undefined;
       run.value = { state: "done", end };
       device.value ??= { ...end.device, precision: end.precision, parallel: globalThis.crossOriginIsolated };
     });
     if (selected.value === undefined && rows.value.length > 0) select(0);
   } catch (error) {
-    if (own !== controller) return;
-    run.value = own.signal.aborted ? { state: "cancelled" } : before;
-    if (!own.signal.aborted) problem.value = problemOf("The book cannot be priced", error);
+    if (signal !== controller?.signal) return;
+    run.value = signal.aborted ? { state: "cancelled" } : { state: "failed" };
+    if (!signal.aborted) problem.value = problemOf("The book cannot be priced", error);
+  }
+}
+
+/** Asks the engine; what it refuses is shown, and there is no answer then. */
+export async function ask<N extends CallName>(
+  title: string,
+  name: N,
+  argument: Argument<N>,
+): Promise<Answer<N> | undefined> {
+  try {
+    return await engine.call(name, argument);
+  } catch (error) {
+    problem.value = problemOf(title, error);
+    return undefined;
   }
 }
 
@@ -233,13 +285,15 @@ export function select(row: number): void {
 async function loadDetail(): Promise<void> {
   const row = selected.value;
   if (row === undefined || row >= rows.value.length) return;
-  const found = await engine.call("detail", row);
-  if (selected.value === row) detail.value = found;
+  const found = await ask("The trade cannot be shown", "detail", row);
+  // An answer of before an edit would take back what has been entered.
+  const isOld = editing > 0 && detail.value?.place === row;
+  if (selected.value === row && !isOld) detail.value = found;
 }
 
 /** What a trade may look like, as the book's schema says. */
 export async function loadSchema(): Promise<void> {
-  schema.value ??= (await engine.call("schema", undefined)) as Schema;
+  schema.value ??= (await ask("The form cannot be shown", "schema", undefined)) as Schema | undefined;
 }
 
 /** A new trade at the end of the book, which its form then changes. */
@@ -264,7 +318,9 @@ export async function addTrade(): Promise<void> {
 
 /** Saves results, or the book itself, as a file. */
 export async function save(format: ExportFormat): Promise<void> {
-  const { name, bytes } = await engine.call("export", format);
+  const file = await ask("Nothing was saved", "export", format);
+  if (file === undefined) return;
+  const { name, bytes } = file;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(bytes);
   link.download = name;

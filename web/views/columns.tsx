@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { engine, openFiles, unmapped } from "../state/store.ts";
+import { ask, openFiles, unmapped } from "../state/store.ts";
 
 type Meaning = "term" | "tag" | "nothing";
 
@@ -21,7 +21,7 @@ function Columns({ files, columns, map }: NonNullable<typeof unmapped.value>): V
   );
   useEffect(() => {
     dialog.current?.showModal();
-    void engine.call("terms", undefined).then((all) => (terms.value = all));
+    void ask("The terms cannot be listed", "terms", undefined).then((all) => (terms.value = all ?? []));
   }, []);
   const load = (event: Event): void => {
     event.preventDefault();

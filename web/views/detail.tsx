@@ -50,12 +50,12 @@ const LABELS = {
 
 function Result(): VNode | null {
   if (detail.value === undefined) return null;
-  const { result, currency = "" } = detail.value;
+  const { result, isStale, currency = "" } = detail.value;
   return (
     <>
       {result?.status === "error" && <Message className="bad" text={result.error.message} />}
       {result?.status === "ok" && (
-        <dl class="numbers" data-testid="result">
+        <dl class={isStale ? "numbers stale" : "numbers"} data-testid="result">
           {NAMES.map((name) => (
             <div key={name}>
               <dt>{LABELS[name][0]}</dt>

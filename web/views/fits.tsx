@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import type { Fit } from "../engine/protocol.ts";
 import { NumberInput } from "../form/inputs.tsx";
 import type { Plain } from "../form/schema.ts";
-import { book, editBook, engine, run } from "../state/store.ts";
+import { book, editBook, ask, run } from "../state/store.ts";
 import { significant } from "../state/numbers.ts";
 import { ChartView } from "./chart.tsx";
 import { Message } from "./message.tsx";
@@ -22,7 +22,7 @@ export function Quotes({ name, volatility }: QuotesProps): VNode {
   useEffect(() => {
     isStale.value = true;
     if (run.value.state !== "done") return;
-    void engine.call("fit", name).then((found) => {
+    void ask("The fit cannot be shown", "fit", name).then((found) => {
       fit.value = found;
       isStale.value = false;
     });

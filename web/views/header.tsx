@@ -1,6 +1,6 @@
 /** The bar at the top: name, device, colours. */
 import type { VNode } from "preact";
-import { choice, device, openDevice, price, TABS, tab, type Theme, theme } from "../state/store.ts";
+import { choice, device, openDevice, TABS, tab, type Theme, theme } from "../state/store.ts";
 import type { DeviceChoice } from "../engine/protocol.ts";
 import { Menu } from "./menu.tsx";
 
@@ -54,7 +54,7 @@ function DeviceMenu(): VNode {
               const checked = one.backend === current.backend && one.precision === current.precision;
               const pick = async (): Promise<void> => {
                 close();
-                if (await openDevice(one)) await price();
+                await openDevice(one);
               };
               return (
                 <li role="none" key={label}>

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Change } from "../engine/protocol.ts";
 import { titleOf } from "../form/schema.ts";
-import { book, engine, redo, redos, undo, undos } from "../state/store.ts";
+import { book, ask, redo, redos, undo, undos } from "../state/store.ts";
 import { Menu } from "./menu.tsx";
 
 export function History(): VNode | null {
@@ -42,7 +42,7 @@ const LISTED = 200;
 function Changes(): VNode {
   const changes = useSignal<readonly Change[] | undefined>(undefined);
   useEffect(() => {
-    void engine.call("changes", undefined).then((found) => (changes.value = found));
+    void ask("The changes cannot be shown", "changes", undefined).then((found) => (changes.value = found));
   }, [book.value]);
   if (changes.value === undefined) return <p class="hint">Comparing …</p>;
   if (changes.value.length === 0) return <p class="hint">The book is as it was loaded.</p>;

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
 import { incompleteSumNotes, largestUnderlyings } from "../../src/output/formats/index.ts";
 import { decimalsWithin, fixed, plusMinus, significant } from "../state/numbers.ts";
-import { cancel, run } from "../state/store.ts";
+import { cancel, price, run } from "../state/store.ts";
 
 export function Summary(): VNode {
   const state = run.value;
@@ -110,7 +110,15 @@ export function RunState(): VNode {
       );
     }
     case "cancelled":
-      return <p class="figure">Cancelled</p>;
+    case "failed":
+      return (
+        <>
+          <p class="figure">{state.state === "cancelled" ? "Cancelled" : "Not priced"}</p>
+          <button type="button" class="button" onClick={() => void price()}>
+            Price the rest
+          </button>
+        </>
+      );
     case "done": {
       const { priced, failed, seconds, device, precision } = state.end;
       return (

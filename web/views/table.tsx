@@ -9,7 +9,7 @@ import { decimalsFor, formatErrorEstimate } from "../../src/output/formats/index
 import type { NumberName, TextName } from "../engine/protocol.ts";
 import { type Column, columnsOf, isShown } from "../state/columns.ts";
 import { compact, decimalsWithin, exponential, fixed, padded, plusMinus } from "../state/numbers.ts";
-import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
+import { type GroupSums, type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
 import { inWords } from "./message.tsx";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";
 import { count } from "./summary.tsx";
@@ -55,7 +55,10 @@ export function ResultsTable(): VNode {
           return line.kind === "row" ? (
             <TradeRow key={`r${line.row}`} {...{ row: line.row, index, place, columns, decimals: decimals.value }} />
           ) : (
-            <GroupRow key={`g${line.name}`} {...{ line, index, place, columns }} />
+            <GroupRow
+              key={`${line.kind} ${line.name} ${line.sums?.currency ?? ""}`}
+              {...{ line, index, place, columns }}
+            />
           );
         })}
       </div>
@@ -225,59 +228,61 @@ function decimalsOf(all: Rows): Record<string, number> {
 }
 
 interface GroupProps {
-  readonly line: Extract<Line, { kind: "group" }>;
+  readonly line: Exclude<Line, { kind: "row" }>;
   readonly index: number;
   readonly place: { readonly transform: string };
   readonly columns: readonly Column[];
 }
 
-/** The head of a group: its name over the columns of texts, then its sums, as far as they have one. */
+/** The head of a group or a currency of it: its name over the columns of texts, then its sums, as far as it has some. */
 function GroupRow({ line, index, place, columns }: GroupProps): VNode {
-  const { closed } = view.value;
-  const isOpen = !closed.has(line.name);
-  const toggle = (): void => {
-    const next = new Set(closed);
-    if (isOpen) next.add(line.name);
-    else next.delete(line.name);
-    view.value = { ...view.value, closed: next };
-  };
-  // Amounts of several currencies are not added up.
-  const [only, ...others] = line.sums;
   const firstNumber = columns.findIndex(({ isText, key }) => isText !== true && key !== "expiry" && key !== "quantity");
   const span = firstNumber < 0 ? columns.length : firstNumber;
+  const trades = `${count(line.count)} ${line.count === 1 ? "trade" : "trades"}`;
   return (
     <div role="row" aria-rowindex={index + 2} class="row group" style={place}>
       <div role="gridcell" class="text" aria-colspan={span} style={{ gridColumn: `1 / span ${span}` }}>
-        <button type="button" class="quiet" aria-expanded={isOpen} onClick={toggle}>
-          {line.name}{" "}
-          <small>
-            {count(line.count)} {line.count === 1 ? "trade" : "trades"}
-            {others.length > 0 && `, ${line.sums.map(({ currency }) => currency).join(" and ")}: no sums`}
-          </small>
-        </button>
+        {line.kind === "group" ? (
+          <button type="button" class="quiet" aria-expanded={!view.value.closed.has(line.name)} onClick={toggle(line)}>
+            {line.name} <small>{trades}</small>
+          </button>
+        ) : (
+          <span class="of-currency">
+            {line.name}, {line.sums.currency} <small>{trades}</small>
+          </span>
+        )}
       </div>
       {columns.slice(span).map((column) => (
         <div
           role="gridcell"
           key={column.key}
           class={column.isText === true ? "text" : "number"}
-          {...titled(line, column)}
+          title={titleOf(line.sums, column)}
         >
-          {only !== undefined && others.length === 0 && groupCell(only, column)}
+          {line.sums !== undefined && groupCell(line.sums, column)}
         </div>
       ))}
     </div>
   );
 }
 
-function titled({ sums: [only] }: GroupProps["line"], { key, scale = 1 }: Column): { readonly title?: string } {
-  if (only === undefined || !Object.hasOwn(only.sums, key) || key === "value") return {};
-  if (only.underlyings > 1 && ["delta", "gamma", "vega"].includes(key))
-    return { title: `${only.underlyings} underlyings: their ${key}s have no sum` };
-  return { title: String(scale * only.sums[key as keyof typeof only.sums]) };
+/** Shows or hides the rows of a group. */
+function toggle({ name }: GroupProps["line"]): () => void {
+  return () => {
+    const closed = new Set(view.value.closed);
+    if (!closed.delete(name)) closed.add(name);
+    view.value = { ...view.value, closed };
+  };
 }
 
-function groupCell({ currency, sums }: GroupProps["line"]["sums"][number], { key, scale = 1 }: Column): string {
+function titleOf(sums: GroupSums | undefined, { key, scale = 1 }: Column): string | undefined {
+  if (sums === undefined || !Object.hasOwn(sums.sums, key) || key === "value") return undefined;
+  if (sums.underlyings > 1 && ["delta", "gamma", "vega"].includes(key))
+    return `${sums.underlyings} underlyings: their ${key}s have no sum`;
+  return String(scale * sums.sums[key as keyof GroupSums["sums"]]);
+}
+
+function groupCell({ currency, sums }: GroupSums, { key, scale = 1 }: Column): string {
   if (key === "currency") return currency;
   if (key === "position") return fixed(sums.value, Math.min(decimalsWithin(sums.value, sums.errorEstimate), 2));
   if (key === "value" || !Object.hasOwn(sums, key)) return "";
