@@ -45,13 +45,23 @@ export interface Revaluation {
   readonly signal: AbortSignal;
 }
 
-/** Prices trades under all scenarios of a table, and calls a function with each result. */
+/**
+ * Prices trades under all scenarios of a table, or today alone without one, and calls a function with each result and
+ * its trade.
+ */
 export async function revalue(
   trades: AsyncIterable<ParsedTrade>,
-  table: ScenarioTable,
+  table: ScenarioTable | undefined,
   { engine, input, options, terminal, signal }: Revaluation,
-  onResult: (result: TradeResult) => void,
+  onResult: (result: TradeResult, trade: ParsedTrade) => void,
 ): Promise<void> {
+  const waiting: ParsedTrade[] = [];
+  async function* kept(): AsyncGenerator<ParsedTrade> {
+    for await (const trade of trades) {
+      waiting.push(trade);
+      yield trade;
+    }
+  }
   const context = { ...input, scenarios: undefined, scenarioTable: table };
   const bar = new ProgressBar(terminal.stderr);
   try {
@@ -59,13 +69,15 @@ export async function revalue(
     const onProgress = ({ done, total = input.total }: Progress): void =>
       bar.update({ done, fraction: total === undefined ? input.fractionRead() : done / total });
     const run = {
-      ...pricingOptionsOf({ ...options, greeks: "none" }),
+      ...pricingOptionsOf(options),
       precision: options.precision,
       signal,
       onProgress,
     };
-    for await (const results of engine.priceTrades(trades, context, run))
-      for (const result of results) onResult(result);
+    for await (const results of engine.priceTrades(kept(), context, run)) {
+      const own = waiting.splice(0, results.length);
+      results.forEach((result, i) => onResult(result, own[i]));
+    }
   } finally {
     bar.clear();
   }

@@ -38,6 +38,12 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
       "business days of the losses, such as 10d or 2w: scaled by the square root of time from what the scenarios span",
       parseHorizon,
     )
+    .addOption(
+      new Option(
+        "--approximate [only]",
+        "approximate profits by the sensitivities of today, too, and compare; only: do nothing else, which is fast",
+      ).choices(["only"]),
+    )
     .option("--group-by <names>", "parts by currency or tags, beside those by underlying: desk,tag.trader", parseNames)
     .option(
       "--report <file>",
@@ -45,13 +51,15 @@ function describeVar(program: Command, { terminal, signal, engine, done }: Comma
     )
     .option("--pnl <file>", "write the profits of each trade under all scenarios, PNL.parquet")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  type Given = Flags & Pick<VarOptions, "confidence" | "horizon" | "pnl" | "report"> & { readonly method?: MethodName };
+  type Given = Flags &
+    Pick<VarOptions, "approximate" | "confidence" | "horizon" | "pnl" | "report"> & { readonly method?: MethodName };
   addStrictOption(addAccuracyOptions(addMethodOption(addFormatOptions(command)))).action(
     async (path: string, flags: Given) => {
       const { valueAtRisk } = await import("./commands/var.ts");
       const options = { ...priceOptions({ ...flags, greeks: "none" }), method: flags.method };
-      const { confidence, horizon, pnl, report } = flags;
-      done(await valueAtRisk(path, { ...options, confidence, horizon, pnl, report }, terminal, signal, engine));
+      const { approximate, confidence, horizon, pnl, report } = flags;
+      const own = { approximate, confidence, horizon, pnl, report };
+      done(await valueAtRisk(path, { ...options, ...own }, terminal, signal, engine));
     },
   );
 }

@@ -24,5 +24,9 @@ export * from "./explain/index.ts";
 /** @internal */
 export { type BookRisk, RiskCollector, type RiskPart } from "./risk/book-risk.ts";
 /** @internal */
+export { Approximation, type MissingSensitivity } from "./risk/approximation.ts";
+/** @internal */
+export { type ApproximateRisk, comparedRisk, type ComparedRisk, missingText } from "./risk/compare.ts";
+/** @internal */
 export { horizonFields, overHorizon, type RiskHorizon, riskHorizon, scalingText } from "./risk/horizon.ts";
 export { firstMultiple, largestMultiple, type LossMultiple, multiplesOf } from "./risk/reverse.ts";

@@ -70,14 +70,15 @@ function reportingOf(
             ),
           ),
         }),
-    ...(scenarioTable === undefined ? {} : { scenarioValueRates: ratesOf(reporting, scenarioTable) }),
+    ...(scenarioTable === undefined ? {} : { scenarioValueRates: conversionRates(reporting, scenarioTable) }),
   };
 }
 
 /** The rates of conversions under the named scenarios, each once for all trades that share it. */
 const known = new WeakMap<Reporting, { readonly table: ScenarioTable; readonly rates: readonly number[] }>();
 
-function ratesOf(reporting: Reporting, table: ScenarioTable): readonly number[] {
+/** Returns the rate of a conversion to the reporting currency under each named scenario. */
+export function conversionRates(reporting: Reporting, table: ScenarioTable): readonly number[] {
   const found = known.get(reporting);
   if (found?.table === table) return found.rates;
   const rates = namedRates(reporting, table);

@@ -9,7 +9,7 @@ import { readBook } from "../../src/book/index.ts";
 import { openEngine } from "../../src/cli/engine.ts";
 import { main } from "../../src/cli/main.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type BookRisk, priceBook } from "../../src/pricing/index.ts";
+import { type ApproximateRisk, type BookRisk, type ComparedRisk, priceBook } from "../../src/pricing/index.ts";
 import { lossAt, meanLoss, measureErrors, samplingErrors, tailOf } from "../../src/pricing/risk/tail.ts";
 import { kept } from "./in-process.ts";
 
@@ -165,8 +165,8 @@ describe("the tail of a weighted distribution", () => {
         const now = measures(profits);
         const truth = measures(all.map(({ profit, error, at }) => profit + at * error));
         // Rounding of sums of thirty numbers of size 1.
-        expect(Math.abs(truth[0] - now[0])).toBeLessThanOrEqual(errors.valueAtRisk + 1e-13);
-        expect(Math.abs(truth[1] - now[1])).toBeLessThanOrEqual(errors.expectedShortfall + 1e-13);
+        expect(Math.abs(truth[0] - now[0])).toBeLessThanOrEqual(errors.valueAtRisk! + 1e-13);
+        expect(Math.abs(truth[1] - now[1])).toBeLessThanOrEqual(errors.expectedShortfall! + 1e-13);
       }),
       { numRuns: 1000 },
     );
@@ -257,6 +257,70 @@ test("--rows says how many parts and worst scenarios var lists", async () => {
   expect(all.match(/^S\d+/gm)).toHaveLength(MOVES.length);
 });
 
+describe("--approximate", () => {
+  const run = async (...args: readonly string[]) => {
+    const options = ["--scenarios", table, "--threads", "1", "--confidence", "0.9"];
+    const found = await feynkac("var", book, ...options, ...args);
+    expect(found.status).toBe(0);
+    return found.stdout;
+  };
+  type Answer = BookRisk & {
+    readonly method: string;
+    readonly approximation: BookRisk & ComparedRisk & ApproximateRisk;
+  };
+  const answer = async (...args: readonly string[]) => JSON.parse(await run(...args, "--format", "json")) as Answer;
+
+  test("has both risks, the error between them and its parts, in every output", { timeout: 60_000 }, async () => {
+    const [report, pnl] = [at("approximate.html"), at("approximate.parquet")];
+    const plain = await answer();
+    const { approximation, ...full } = await answer("--approximate", "--report", report, "--pnl", pnl);
+    expect(full).toEqual({ ...plain, method: "revaluation" });
+    const rows = await parquetReadObjects({ file: new Uint8Array(readFileSync(pnl)).buffer });
+    const total = (column: string): readonly number[] =>
+      MOVES.map((_, s) => rows.reduce((sum, row) => sum + (row[column] as number[])[s], 0));
+    const [exact, near] = [total("pnl"), total("approximation")];
+    const errors = near.map((one, s) => one - exact[s]);
+    const { error } = approximation;
+    expect(error.rootMeanSquare).toBeCloseTo(Math.hypot(...errors) / Math.sqrt(errors.length), 9);
+    expect(Math.abs(error.largest.value)).toBeCloseTo(Math.max(...errors.map(Math.abs)), 9);
+    expect(error.trades.reduce((sum, one) => sum + one.rootMeanSquare, 0)).toBeCloseTo(error.rootMeanSquare, 9);
+    // A forward is exact, and the put on the calmer underlying is not.
+    expect(error.trades.at(-1)!.name).toBe("3");
+    for (const of of ["valueAtRisk", "expectedShortfall"] as const) {
+      expect(approximation[of].value - full[of].value).toBeCloseTo(error[of], 9);
+      expect(Math.abs(error[of])).toBeLessThan(0.1 * full[of].value);
+      expect(approximation[of].errorEstimate).toBeNull();
+    }
+    expect(approximation.worst[0].approximation).toBeCloseTo(Math.min(...near), 6);
+    const text = await run("--approximate");
+    expect(text).toMatch(/^trade +of root mean square$/m);
+    expect(text).toMatch(/^worst by approximation +revaluation +approximation$/m);
+    expect(readFileSync(report, "utf8")).toContain("differ by a root mean square of");
+  });
+
+  test("alone prices nothing under scenarios, and says so", async () => {
+    const [report, pnl] = [at("only.html"), at("only.parquet")];
+    const beside = await answer("--approximate");
+    const only = await answer("--approximate", "only", "--report", report, "--pnl", pnl);
+    expect(only).toMatchObject({ method: "approximation", approximation: { missing: [] } });
+    for (const of of ["valueAtRisk", "expectedShortfall"] as const) expect(only[of]).toEqual(beside.approximation[of]);
+    expect(await run("--approximate", "only")).toContain("all profits are approximated by the sensitivities of today");
+    expect(readFileSync(report, "utf8")).toContain("approximated by the sensitivities of today");
+    const [row] = await parquetReadObjects({ file: new Uint8Array(readFileSync(pnl)).buffer });
+    expect(Object.keys(row)).toEqual(["id", "value", "approximation"]);
+  });
+
+  test("tells what has no sensitivity, and how many scenarios move it", async () => {
+    const [moved, report] = [at("yields.csv"), at("yields.html")];
+    writeFileSync(moved, "name,skew.SAP\nA,0.1\nB,0.2\nC,0\n");
+    const sentence = "1 trade without sensitivity to the skew";
+    const options = ["--scenarios", moved, "--threads", "1", "--approximate", "only", "--report", report];
+    const { stdout } = await feynkac("var", book, ...options);
+    expect(stdout).toContain(`${sentence} ("skew.SAP"), which 2 scenarios move: left out of the approximation`);
+    expect(readFileSync(report, "utf8")).toContain(sentence);
+  });
+});
+
 describe("--horizon", () => {
   const spanned = at("spanned.csv");
   const withSpan = (span: string): string =>
@@ -281,7 +345,7 @@ describe("--horizon", () => {
     expect(scaled.scaledBy).toBeCloseTo(root, 14);
     for (const of of ["valueAtRisk", "expectedShortfall"] as const) {
       expect(scaled[of].value).toBeCloseTo(root * daily[of].value, 9);
-      expect(scaled[of].errorEstimate).toBeCloseTo(root * daily[of].errorEstimate, 12);
+      expect(scaled[of].errorEstimate).toBeCloseTo(root * daily[of].errorEstimate!, 12);
       expect(scaled[of].samplingError).toBeCloseTo(root * daily[of].samplingError!, 9);
       const parts = scaled.components.trades.reduce((sum, part) => sum + part[of], 0);
       expect(parts).toBeCloseTo(scaled[of].value, 9);

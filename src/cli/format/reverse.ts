@@ -17,7 +17,7 @@ export interface ReverseStress {
   readonly moves: Readonly<Record<string, number>>;
   /** The loss there, what it may be off by, and its parts by group. */
   readonly lost: number;
-  readonly errorEstimate: number;
+  readonly errorEstimate: number | null;
   readonly parts: Readonly<Record<string, readonly { readonly name: string; readonly loss: number }[]>>;
 }
 
@@ -28,7 +28,7 @@ const SHOWN = 10;
 export function reverseText(answer: ReverseStress, failed: number): string {
   const { scenario, loss, currency, most, found, moves, lost, errorEstimate, parts } = answer;
   const decimals = decimalsFor([loss, lost], 7);
-  const amount = (one: number): string => formatFixed(one, decimals);
+  const amount = (one: number | null): string => formatFixed(one, decimals);
   const digits = (one: number): string => String(Number(one.toPrecision(6)));
   const of = escapeControls(scenario);
   const high = found?.high === undefined ? "any" : digits(found.high);

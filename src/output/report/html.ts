@@ -1,6 +1,6 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { Market, Scenarios } from "../../book/index.ts";
-import type { RiskHorizon } from "../../pricing/index.ts";
+import type { ApproximateRisk, RiskHorizon } from "../../pricing/index.ts";
 import { type Chart, CHART_STYLE, drawChart, escapeXml, profitChart } from "../charts/index.ts";
 import { decimalsFor, formatErrorEstimate, formatFixed } from "../formats/index.ts";
 import type { ReportChanges } from "./changes.ts";
@@ -23,6 +23,8 @@ export interface ReportProvenance {
   /** The confidence of value at risk, 0.99 by default, and its period. */
   readonly confidence?: number | undefined;
   readonly horizon?: RiskHorizon | undefined;
+  /** What approximates the profits, or stands beside their revaluation. */
+  readonly approximation?: ApproximateRisk | undefined;
   /** The market, if it is known. */
   readonly market?: Market | undefined;
   /** The comparison with earlier results, if there are any. */
@@ -35,14 +37,14 @@ export interface ReportProvenance {
 
 /** Returns a report on a priced book as one HTML document. */
 export function reportHtml(summary: ReportSummary, run: ReportProvenance): string {
-  const { confidence = 0.99, changes, horizon, market } = run;
+  const { confidence = 0.99, approximation, changes, horizon, market } = run;
   const body = [
     head(summary, run),
     firstScreen(summary, { changes, confidence, chart: mainChart(summary, run, confidence) }),
     section("By group", groupsTable(summary)),
     section("Totals", totalsTable(summary)),
     section("By underlying", underlyingsTable(summary.totals)),
-    riskSection(summary, confidence, horizon),
+    riskSection(summary, confidence, { horizon, approximation }),
     section("By bucket", bucketsTable(summary.totals)),
     section("Structured products", notesTable(summary)),
     section("Not priced", textsTable(summary.failures, "Why")),

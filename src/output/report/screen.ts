@@ -46,8 +46,12 @@ function tiles(total: CurrencyTotals, summary: ReportSummary, { changes, confide
   const change = changes?.byCurrency.find((one) => one.currency === currency);
   const since =
     changes === undefined || changes.asOf === "" ? "since the earlier results" : `since ${changes.asOf.slice(0, 10)}`;
-  const loss = (name: string, one: { value: number; errorEstimate: number }): string =>
-    tile(`${name}, ${percentText(confidence)}`, short(one.value), `± ${errorText(one.errorEstimate)}`);
+  const loss = (name: string, one: { value: number; errorEstimate: number | null }): string =>
+    tile(
+      `${name}, ${percentText(confidence)}`,
+      short(one.value),
+      one.errorEstimate === null ? "error not known" : `± ${errorText(one.errorEstimate)}`,
+    );
   return `<dl class="tiles">${[
     tile(`Value, ${currency}`, roundedTo(value, errorEstimate), `± ${errorText(errorEstimate)}`),
     change === undefined

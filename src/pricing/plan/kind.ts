@@ -1,6 +1,6 @@
 /** The interface of a kind of trade, which the pipeline uses; `kinds.ts` has the table of kinds. */
 import { BookError } from "../../base/errors.ts";
-import type { AnyTrade, Bucket, PricedTrade } from "../../book/index.ts";
+import type { AnyTrade, Bucket, KeyRate, PricedTrade } from "../../book/index.ts";
 import type { SessionOf } from "../backend.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 import type { Direction, MoveSizes } from "./directions.ts";
@@ -73,6 +73,14 @@ export interface FirstOrder {
   readonly credit: number;
 }
 
+/** The derivatives of a value by the rates of one currency. */
+export interface RateSlopes {
+  /** That by a parallel move of all curves. */
+  readonly parallel: number;
+  /** Those by zero rates at times in years; undefined where a curve has no such nodes. */
+  readonly nodes: readonly KeyRate[] | undefined;
+}
+
 /**
  * A kind of trade: its pricing methods, and the functions that bound, check, roll forward and explain the values of its
  * trades.
@@ -121,6 +129,8 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   paid?(before: T, years: number): number;
   /** Returns the derivatives of the value by the spots of quoted currency pairs; without it, deltas have them. */
   byPair?(trade: T): ReadonlyMap<string, number>;
+  /** Returns the derivatives of the value by the rates of each currency; without it, rho and key rates have them. */
+  byRates?(trade: T): ReadonlyMap<string, RateSlopes>;
   /** Returns the moves of the market; a kind without this function is expanded to second order. */
   firstOrder?(pair: Pair<T>): FirstOrder;
 }

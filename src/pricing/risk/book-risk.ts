@@ -135,7 +135,8 @@ export class RiskCollector {
       addTo(group, own);
     }
     const size = Math.abs(scaled);
-    for (let s = 0; s < values.length; s++) this.#errors[s] += size * (rate(s) * (errors[s] ?? 0) + errorEstimate);
+    for (let s = 0; s < values.length; s++)
+      this.#errors[s] += size * (rate(s) * (errors[s] ?? Number.NaN) + errorEstimate);
   }
 
   /**

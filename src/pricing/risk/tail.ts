@@ -4,7 +4,8 @@ import { SpecError } from "../../base/errors.ts";
 /** A number, with the error that values have by discretisation, and the standard error that few scenarios leave. */
 export interface RiskNumber {
   readonly value: number;
-  readonly errorEstimate: number;
+  /** Null where it is not known. */
+  readonly errorEstimate: number | null;
   /** Null where too few scenarios lie beyond the confidence to tell. */
   readonly samplingError: number | null;
 }
@@ -49,7 +50,8 @@ export function tailOf(profits: ArrayLike<number>, confidence: number, weights?:
   return { at, weights: shares, order };
 }
 
-function normalized(count: number, weights: ArrayLike<number> | undefined): Float64Array {
+/** Returns the weights of scenarios, which sum to 1; without weights all are the same. @throws SpecError */
+export function normalized(count: number, weights: ArrayLike<number> | undefined): Float64Array {
   const own = Float64Array.from({ length: count }, (_, s) => weights?.[s] ?? 1);
   const total = own.reduce((sum, weight) => sum + weight, 0);
   if (!(total > 0 && total < Infinity))
@@ -99,6 +101,7 @@ export function samplingErrors(
  * Returns what value at risk and expected shortfall may be off by, where each profit pₛ may be off by its own eₛ.
  * Neither measure rises where a profit rises. So both lie between their numbers for all pₛ + eₛ and for all pₛ − eₛ,
  * whichever scenario is then at the edge, and the larger distance is the error. A near-tie of scenarios is covered.
+ * Null where the error of a profit is not known (NaN).
  * Verified: test/cli/var.test.ts, profits drawn within their errors.
  */
 export function measureErrors(
@@ -106,7 +109,8 @@ export function measureErrors(
   errors: ArrayLike<number>,
   confidence: number,
   weights?: ArrayLike<number>,
-): { readonly valueAtRisk: number; readonly expectedShortfall: number } {
+): { readonly valueAtRisk: number | null; readonly expectedShortfall: number | null } {
+  if (Array.from(errors).some((error) => Number.isNaN(error))) return { valueAtRisk: null, expectedShortfall: null };
   const at = (side: -1 | 0 | 1): readonly [number, number] => {
     const moved = Float64Array.from(profits, (profit, s) => profit + side * errors[s]);
     const tail = tailOf(moved, confidence, weights);

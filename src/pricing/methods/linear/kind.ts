@@ -1,13 +1,13 @@
 /** Swaps, forward rate agreements, notes and forwards on currencies: sums of flows on curves, in closed form. */
 import { SpecError } from "../../../base/errors.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
-import type { KeyRate, LinearCurves, LinearFigures, LinearTrade } from "../../../book/index.ts";
+import { EVERY, type KeyRate, type LinearCurves, type LinearFigures, type LinearTrade } from "../../../book/index.ts";
 import { doubtsAbout, ONE_SECOND } from "../../../market/index.ts";
 import { isoOf } from "../../../market/conventions/index.ts";
 import { type CurveGradient, endOf } from "../../../market/linear/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
 import { equalUpToRounding } from "../../market-moves.ts";
-import { type Pair, type TradeKind, UNBOUNDED, type SingleMoveCopies } from "../../plan/kind.ts";
+import { type Pair, type RateSlopes, type TradeKind, UNBOUNDED, type SingleMoveCopies } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { linearBuckets } from "./buckets.ts";
@@ -43,10 +43,7 @@ function read(batch: Batch, i: number, results: ResultColumns): void {
   const error = ROUNDING * now.size;
   const gradient = batch.settings.greeks === "all" || trade.report.length > 0 ? now.gradient() : undefined;
   // Of interest rates: hazard rates have a sensitivity of their own.
-  const rho = gradient?.reduce(
-    (sum, part, c) => (trade.market.recoveries[c] === undefined ? sum + sumOf(part) : sum),
-    0,
-  );
+  const rho = gradient && [...byRates(trade, gradient).values()].reduce((sum, { parallel }) => sum + parallel, 0);
   const spots = spotGreeks(trade, now);
   results.setToday(
     i,
@@ -154,6 +151,24 @@ function nodesOf({ names, curves }: LinearCurves, gradient: CurveGradient) {
   return Object.fromEntries(entries.filter(isUsed));
 }
 
+/** Returns the derivatives by the rates of each currency: a parallel move is one of Svensson's first parameter. */
+function byRates({ market }: LinearTrade, gradient: CurveGradient): ReadonlyMap<string, RateSlopes> {
+  const slopes = new Map<string, RateSlopes>();
+  gradient.forEach((part, c) => {
+    if (market.recoveries[c] !== undefined || part.every((slope) => slope === 0)) return;
+    const { rule, times } = market.curves[c];
+    const of = market.owners[c] ?? EVERY;
+    const { parallel, nodes } = slopes.get(of) ?? { parallel: 0, nodes: [] };
+    const hasNodes = rule !== "svensson";
+    const own = Array.from(part, (slope, k): KeyRate => [times[k], slope]);
+    slopes.set(of, {
+      parallel: parallel + (hasNodes ? sumOf(part) : part[0]),
+      nodes: hasNodes && nodes !== undefined ? [...nodes, ...own] : undefined,
+    });
+  });
+  return slopes;
+}
+
 /** The first quote that moves each node, and the one after the last. */
 const movedBy = memoizeBy(({ byQuotes }: LinearCurves) =>
   byQuotes.map((row) => [row.findIndex((one) => one !== 0), row.findLastIndex((one) => one !== 0) + 1] as const),
@@ -249,6 +264,7 @@ export const linearKind: TradeKind<LinearTrade> = {
       }),
   },
   byPair: (trade) => byPair(new LinearValue(trade)),
+  byRates: (trade) => byRates(trade, new LinearValue(trade).gradient()),
   rollForward,
   inMarket,
   difference(rolled, after) {
