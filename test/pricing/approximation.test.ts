@@ -120,7 +120,8 @@ test("what has no sensitivity is counted and never silent", async () => {
     { factor: "volatility.SAP", sensitivity: "vega by expiry", trades: 2, scenarios: 1 },
     { factor: "rate.EUR", sensitivity: "rho by maturity", trades: 2, scenarios: 1 },
   ]);
-  for (const { near } of changes) for (const change of near) expect(change).toBeCloseTo(0, 10);
+  // The rates at which dollars become euros move with those by maturity.
+  for (const { near } of changes.slice(0, 2)) for (const change of near) expect(change).toBeCloseTo(0, 10);
 });
 
 test("several underlyings have cross gammas, and several currencies the rho of a common move", async () => {
