@@ -18,8 +18,8 @@ export interface ApproximationError {
 
 /**
  * Compares two risks of the same trades in the same order. With eₜₛ the difference of the profit of trade t in a
- * scenario s and Eₛ that of the book, the part of a trade is Σ wₛ·eₜₛ·Eₛ / √(Σ wₛ·Eₛ²) (Euler). Trades whose errors cancel others
- * have parts below 0. Verified: test/pricing/approximation.test.ts.
+ * scenario s and Eₛ that of the book, the part of a trade is Σ wₛ·eₜₛ·Eₛ / √(Σ wₛ·Eₛ²) (Euler). Trades whose errors
+ * cancel others have parts below 0. Verified: test/cli/var.test.ts.
  */
 export function approximationError(
   full: RiskCollector,
