@@ -240,7 +240,7 @@ class Expansion {
 
   #byCredit(): number | null {
     const trade = this.#trade;
-    if (trade.kind === "convertible" && trade.credit === undefined) return 0;
+    if ("credit" in trade && trade.credit === undefined) return 0;
     return this.#result.creditSensitivity ?? null;
   }
 
