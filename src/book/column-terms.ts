@@ -1,5 +1,4 @@
-/** The terms of a trade that columns of tables contain, how their cells are read, and what desks call them. */
-import { nearestName } from "./names.ts";
+/** The terms of a trade that columns of tables contain, and how their cells are read. */
 
 /**
  * The conversion of a cell to a value.
@@ -166,33 +165,6 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exercise: { e: "european", european: "european", a: "american", american: "american" },
 };
 
-/** What tables of desks usually call a term, in small letters. */
-const ALIASES: Readonly<Record<string, string>> = {
-  id: "traderef tradeid trade ref reference dealid dealref dealnumber tradenumber",
-  underlying: "ticker underlier asset symbol stock undl",
-  payoff: "callput cp putcall pc optiontype right",
-  strike: "strikeprice k",
-  expiry: "maturity maturitydate expirydate expiration expirationdate exercisedate",
-  exercise: "style exercisestyle optionstyle",
-  quantity: "qty position units size lots",
-  currency: "ccy",
-  notional: "nominal",
-  "barrier.level": "barrier",
-  "barrier.rebate": "rebate",
-  "swap.pay.rate": "payrate fixedrate",
-  "swap.receive.index": "receiveindex floatindex",
-  "swap.end": "swapend",
-};
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
-
-/** The terms by other names for them: those of desks, and their own without dots, and whatever their letter case is. */
-const byOtherName = (): ReadonlyMap<string, string> =>
-  new Map([
-    ...[...kinds().keys()].map((term) => [plain(term), term] as const),
-    ...Object.entries(ALIASES).flatMap(([term, names]) => names.split(" ").map((name) => [name, term] as const)),
-  ]);
-
 /** Returns the names of all terms that a column may have. */
 export const columnTerms = (): string[] => [...kinds().keys()];
 
@@ -201,12 +173,3 @@ export const kindOfTerm = (name: string): CellKind | undefined => kinds().get(na
 
 /** Returns other words for the values of a term, in small letters. */
 export const wordsOfTerm = (name: string): Readonly<Record<string, string>> | undefined => WORDS[name];
-
-/**
- * Returns the term that the name of a column seems to mean; undefined if there is none. Names that desks use for terms
- * in `taken` may mean something else.
- */
-export function nearestTerm(name: string, taken: ReadonlySet<string>): string | undefined {
-  const usual = byOtherName().get(plain(name));
-  return usual === undefined || taken.has(usual) ? nearestName(name, kinds().keys()) : usual;
-}

@@ -1,8 +1,9 @@
 /** Tables of trades: the columns, whose names are dotted paths of a trade's fields, and how their cells are read. */
 import { BookError } from "../base/errors.ts";
 import type { BookHeader } from "./book.ts";
-import { BARRIERS, type CellKind, kindOfTerm, nearestTerm, wordsOfTerm } from "./column-terms.ts";
+import { BARRIERS, type CellKind, kindOfTerm, wordsOfTerm } from "./column-terms.ts";
 import { parseJson } from "./json.ts";
+import { namesBarrier, nearestTerm, wordOf } from "./meant-terms.ts";
 import { didYouMean, quote } from "./names.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
@@ -41,12 +42,14 @@ export interface TableOptions {
 
 /**
  * Converts the names of a table's columns to columns. `where` is the position of the names in the file, for error
- * messages. @throws BookError for unknown columns, all at once, and for a missing or repeated one
+ * messages, and `sample` has the cells of some rows, which may tell what an unknown column means. @throws BookError for
+ * unknown columns, all at once, and for a missing or repeated one
  */
 export function readColumns(
   names: readonly string[],
   where: string,
   { keep = [], map, also = {} }: TableOptions = {},
+  sample: readonly Cells[] = [],
 ): Column[] {
   const mapped = map && new Map(Object.entries(map));
   for (const name of [...keep, ...(mapped?.keys() ?? [])]) {
@@ -58,13 +61,39 @@ export function readColumns(
   if (term !== undefined) throw new BookError(where, `cannot keep ${quote(term)} as a tag: it is a term of the trade`);
   const columns = names.map((name) => columnOf(name, mapped?.get(name) ?? name, where, keep, also));
   const unknown = names.filter((_, i) => columns[i] === undefined);
-  if (unknown.length > 0) throw new UnknownColumnsError(where, unknown, names);
+  if (unknown.length > 0) {
+    const taken = columns.flatMap((column) => (column === undefined ? [] : [pathOf(column)]));
+    throw new UnknownColumnsError(where, unknown, { names, taken, sample });
+  }
   const known = columns as Column[];
-  const paths = known.map(({ path }) => path.join("."));
+  const paths = known.map(pathOf);
   const twice = paths.findIndex((path, i) => path !== "" && paths.indexOf(path) < i);
   if (twice < 0) return known;
   const what = paths[twice] === names[twice] ? "" : `, which is ${quote(paths[twice])},`;
   throw new BookError(where, `column ${quote(names[twice])}${what} is there twice`);
+}
+
+const pathOf = ({ path }: Column): string => path.join(".");
+
+/** The cells of a row; undefined for a row that cannot be read. */
+type Cells = readonly unknown[] | undefined;
+
+/** How many rows tell what unknown columns mean. */
+const SAMPLE = 100;
+
+/** Reads columns, and if some are unknown, again with the first rows, so that the error can tell what they mean. */
+export async function readColumnsOf(
+  read: (sample: readonly Cells[]) => Column[],
+  rows: () => AsyncIterable<Cells> | Iterable<Cells>,
+): Promise<Column[]> {
+  try {
+    return read([]);
+  } catch (error) {
+    if (!(error instanceof UnknownColumnsError)) throw error;
+    const sample: Cells[] = [];
+    for await (const cells of rows()) if (sample.push(cells) >= SAMPLE) break;
+    return read(sample);
+  }
 }
 
 function columnOf(
@@ -116,14 +145,23 @@ interface UnknownColumn {
   readonly near?: string;
 }
 
+/** A table with unknown columns: the names of all, the terms that other columns are, and the cells of some rows. */
+interface NamedTable {
+  readonly names: readonly string[];
+  readonly taken: readonly string[];
+  readonly sample: readonly Cells[];
+}
+
 /** A table has columns that are neither terms nor kept as tags: the error has all of them. */
 export class UnknownColumnsError extends BookError {
   readonly columns: readonly UnknownColumn[];
 
-  constructor(where: string, unknown: readonly string[], names: readonly string[]) {
-    const meant = meaningOf(unknown, names);
-    super(where, unknownColumns(unknown, names, meant));
-    this.columns = meant.map(({ name, near, isFree }) => (isFree && near !== undefined ? { name, near } : { name }));
+  constructor(where: string, unknown: readonly string[], table: NamedTable) {
+    const meant = meaningOf(unknown, table);
+    super(where, unknownColumns(unknown, table.names, meant));
+    this.columns = meant.map(({ name, near, use }) =>
+      use === "map" && near !== undefined ? { name, near } : { name },
+    );
   }
 }
 
@@ -131,17 +169,21 @@ interface Meaning {
   readonly name: string;
   /** The term that the name is nearest to. */
   readonly near: string | undefined;
-  /** Whether no other column has that term. */
-  readonly isFree: boolean;
+  /** What to do: map it to the term, keep it as a tag, or decide what a term means that another column is already. */
+  readonly use: "map" | "keep" | "decide";
 }
 
-function meaningOf(unknown: readonly string[], names: readonly string[]): Meaning[] {
-  const taken = new Set(names);
-  return unknown.map((name) => {
-    const near = nearestTerm(name, taken);
+function meaningOf(unknown: readonly string[], { names, taken: terms, sample }: NamedTable): Meaning[] {
+  const taken = new Set([...names, ...terms]);
+  return unknown.map((name): Meaning => {
+    const at = names.indexOf(name);
+    const cells = sample.map((row) => row?.[at]);
+    const near = nearestTerm(name, taken, cells);
     const isFree = near !== undefined && !taken.has(near);
     if (isFree) taken.add(near);
-    return { name, near, isFree };
+    // As a tag, a term would be carried along without any effect on the price.
+    const isTerm = namesBarrier(name) || cells.some((cell) => wordOf(cell) !== undefined);
+    return { name, near, use: isFree ? "map" : isTerm ? "decide" : "keep" };
   });
 }
 
@@ -152,18 +194,24 @@ function unknownColumns(unknown: readonly string[], names: readonly string[], me
     return `unknown column ${quote(index)}; it is an index of pandas: write the table with index=False`;
   if (names.length === 1 && names[0].includes(";"))
     return `unknown column ${quote(names[0])}; the columns seem to be separated by semicolons, use commas`;
-  const mapped = meant.flatMap(({ name, near, isFree }) => (isFree ? [`${name}=${near}`] : []));
-  const others = meant.flatMap(({ name, isFree }) => (isFree ? [] : [name]));
+  const mapped = meant.flatMap(({ name, near, use }) => (use === "map" ? [`${name}=${near}`] : []));
+  const named = (wanted: Meaning["use"]): string[] => meant.flatMap(({ name, use }) => (use === wanted ? [name] : []));
+  const [others, undecided] = [named("keep"), named("decide")];
   const list = meant.map(
     ({ name, near }) => quote(name) + (near === undefined ? "" : ` (did you mean ${quote(near)}?)`),
   );
   const toRead = mapped.length === 0 ? "" : `; to read what is meant, --map "${mapped.join(",")}"`;
+  const toDecide =
+    undecided.length === 0
+      ? ""
+      : `; to leave out ${undecided.map(quote).join(", ")} without any effect on prices, ` +
+        `--map "${undecided.map((name) => `${name}=`).join(",")}"`;
   const toCarry =
     others.length === 0
       ? ""
       : `; to carry ${others.length === 1 ? "it" : "them"} to the results, --keep ${others.join(",")}, ` +
         `or a name such as ${quote(`${TAG}${others[0]}`)}`;
-  return `unknown ${unknown.length === 1 ? "column" : "columns"} ${list.join(", ")}${toRead}${toCarry}`;
+  return `unknown ${unknown.length === 1 ? "column" : "columns"} ${list.join(", ")}${toRead}${toDecide}${toCarry}`;
 }
 
 /**

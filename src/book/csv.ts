@@ -1,6 +1,6 @@
 /** Reads trades from a CSV stream (RFC 4180), with the market from a separate JSON file. */
 import { BookError } from "../base/errors.ts";
-import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
+import { type Column, readColumns, readColumnsOf, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./book.ts";
 import type { BookStream } from "./ndjson.ts";
 import { failedTrade } from "./trade.ts";
@@ -66,22 +66,30 @@ export async function readCsv(
   options: TableOptions = {},
 ): Promise<BookStream> {
   const rows = readRows(flatten(readLines(chunks)));
-  const columns = csvColumns((await rows.next()).value, options);
+  const columns = await csvColumns((await rows.next()).value, () => rows, options);
   return { ...contextOf(market), trades: tradesOf(rows, columns, market), tags: tagNames(columns) };
 }
 
 /**
- * Converts the first row of a CSV file to columns. @throws BookError an empty table, or an unknown, missing or repeated
- * column
+ * Converts the first row of a CSV file to columns. Of the `others`, some are read if a column is unknown. @throws
+ * BookError an empty table, or an unknown, missing or repeated column
  */
-export function csvColumns(row: Row | undefined, options: TableOptions = {}): Column[] {
+export async function csvColumns(
+  row: Row | undefined,
+  others: () => AsyncIterable<Row>,
+  options: TableOptions = {},
+): Promise<Column[]> {
   if (row === undefined) throw new BookError("", "expected a table of trades, got an empty input");
   if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
-  return readColumns(
-    row.cells.map((cell) => cell.trim()),
-    `line ${row.line}`,
-    options,
+  const names = row.cells.map((cell) => cell.trim());
+  return readColumnsOf(
+    (sample) => readColumns(names, `line ${row.line}`, options, sample),
+    () => cellsOf(others()),
   );
+}
+
+async function* cellsOf(rows: AsyncIterable<Row>): AsyncGenerator<Row["cells"]> {
+  for await (const { cells } of rows) yield cells;
 }
 
 async function* tradesOf(

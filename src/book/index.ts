@@ -45,6 +45,7 @@ export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
 export { didYouMean, formatPath, quote } from "./names.ts";
 export { asParquet, type RandomAccess, readParquet } from "./parquet.ts";
+export { namesBarrier, wordOf } from "./meant-terms.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { decodeText, readWholeText } from "./text.ts";
 export {

@@ -1,7 +1,7 @@
 /** Reads trades from a Parquet table by row groups, with the market from a separate JSON file. */
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../base/errors.ts";
-import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
+import { type Column, readColumns, readColumnsOf, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./book.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
@@ -48,14 +48,17 @@ export async function openTable(file: RandomAccess, market: BookHeader, options:
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await asParquet(() => parquetMetadataAsync(file));
   const nodes = parquetSchema(metadata).children;
-  const columns = readColumns(
-    nodes.map(({ element }) => element.name),
-    "the table",
-    options,
+  const names = nodes.map(({ element }) => element.name);
+  const total = Number(metadata.num_rows);
+  const columns = await readColumnsOf(
+    (sample) => readColumns(names, "the table", options, sample),
+    async function* () {
+      for await (const { cells } of rowsOf(file, metadata, nodes, 0, total)) yield cells;
+    },
   );
   return {
     columns,
-    total: Number(metadata.num_rows),
+    total,
     rows: (from, to) => rowsOf(file, metadata, nodes, from, to),
     read: (cells, index, repeated) => readRow(cells, columns, index, `row ${index + 1}`, market, repeated),
   };

@@ -177,7 +177,8 @@ export function readTradeSheet(
 ): BookStream & { readonly total: number } {
   const place = placeOfSheet(sheet.name);
   if (sheet.columns.length === 0) throw new BookError(place, "expected a table of trades, got an empty sheet");
-  const columns = readColumns(sheet.columns, `${place}, row ${sheet.namesAt}`, options);
+  const sample = sheet.rows.map(({ cells }) => cells);
+  const columns = readColumns(sheet.columns, `${place}, row ${sheet.namesAt}`, options, sample);
   async function* trades(): AsyncGenerator<ParsedTrade> {
     for (const [index, { number, cells }] of sheet.rows.entries())
       yield readRow(cells.map(emptyAsNothing), columns, index, `${place}, row ${number}`, market);

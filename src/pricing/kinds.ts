@@ -19,7 +19,7 @@ import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
 import { scriptedKind } from "./methods/scripts/kind.ts";
 import type { TradeKind } from "./plan/kind.ts";
 import type { Batch, PricingMethod } from "./plan/method.ts";
-import { doubtsOf, unitWarnings } from "./term-warnings.ts";
+import { doubtsOf, tagWarnings, unitWarnings } from "./term-warnings.ts";
 import { underlyingBuckets, underlyingDirections } from "./plan/underlying-directions.ts";
 import { rollForward } from "./terms.ts";
 
@@ -53,7 +53,7 @@ export const optionKind: TradeKind<Trade> = {
   },
   targetErrorOf: askedOf,
   boundsOf: optionBounds,
-  warnings: unitWarnings,
+  warnings: (trade) => [...unitWarnings(trade), ...tagWarnings(trade)],
   doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
   widen: addMisfits,
   settlesAtSpot: true,

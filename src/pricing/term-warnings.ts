@@ -1,6 +1,6 @@
 import { power } from "../base/elementary.ts";
 import { SpecError } from "../base/errors.ts";
-import type { Trade } from "../book/index.ts";
+import { namesBarrier, type Trade, wordOf } from "../book/index.ts";
 import {
   alphaOf,
   doubtsAbout,
@@ -37,6 +37,44 @@ export function unitWarnings({
   if (assets === undefined) warnOfAsset(warnings, underlying, volatility);
   else for (const asset of assets) warnOfAsset(warnings, asset.underlying, asset.volatility);
   return warnings;
+}
+
+/** What tables have where a trade has no barrier. */
+const NO_BARRIER = /^(?:|0|-|n\/?a?|no|none|null|false|vanilla)$/i;
+
+/**
+ * Returns warnings about tags that seem to be terms of an option which it does not have. A tag has no effect on the
+ * price: a column of a desk's own, kept by its name, may hold a barrier.
+ */
+export function tagWarnings(trade: Pick<Trade, "tags" | "payoff" | "exercise" | "barriers">): string[] {
+  return Object.entries(trade.tags ?? {}).flatMap(([name, value]) => {
+    const term = ignoredTerm(name, value, trade);
+    if (term === undefined) return [];
+    const is = `the tag ${JSON.stringify(name)} is ${JSON.stringify(value)}`;
+    return [`${is}, which has no effect on the value: if it is a term of the trade, give it as ${term}`];
+  });
+}
+
+function ignoredTerm(
+  name: string,
+  value: string | number,
+  { payoff, exercise, barriers }: Pick<Trade, "payoff" | "exercise" | "barriers">,
+): string | undefined {
+  const word = wordOf(value);
+  switch (word?.term) {
+    case "barrier.type":
+      return barriers.some(({ type }) => word.sides.includes(type)) ? undefined : word.term;
+    case "exercise":
+      return exercise.kind === word.kind ? undefined : word.term;
+    case "payoff":
+      return "right" in payoff && payoff.right !== word.kind ? word.term : undefined;
+    case undefined:
+      return barriers.length === 0 && namesBarrier(name) && !NO_BARRIER.test(String(value).trim())
+        ? "a barrier"
+        : undefined;
+    default:
+      return word satisfies never;
+  }
 }
 
 /** Returns warnings about a time to expiry in years that was probably meant in days, or later on the day of `asOf`. */

@@ -138,6 +138,25 @@ describe("columns of a desk", () => {
     );
   });
 
+  test.each([
+    ["BarrType,BarrLevel", "BarrType=barrier.type,BarrLevel=barrier.level"],
+    ["barr_type,KO", "barr_type=barrier.type,KO=barrier.level"],
+    ["KnockoutType,Knockout", "KnockoutType=barrier.type,Knockout=barrier.level"],
+    ["LowerBarrier,UpperBarrier", "LowerBarrier=barrier2.level,UpperBarrier=barrier.level"],
+    ["Feature,KILevel", "Feature=barrier.type,KILevel=barrier.level"],
+  ])("that describe a barrier by %s are never proposed to be kept", async (names, mapped) => {
+    const table = `id,underlying,payoff,strike,expiry,${names}\nA,ACME,C,100,1Y,,\nB,ACME,C,100,1Y,Up-and-Out,120\n`;
+    await expect(read(table)).rejects.toThrow(new RegExp(`, --map "${mapped}"$`));
+  });
+
+  test("that hold words of terms are never proposed to be kept; Barra may be", async () => {
+    const table = "id,underlying,exercise,Feature,Kind,Barra,KI,KO,Knockin\nA,ACME,european,put,american,x,1,2,3\n";
+    const problem = read(table);
+    await expect(problem).rejects.toThrow('to read what is meant, --map "Feature=payoff,KI=barrier.level');
+    await expect(problem).rejects.toThrow('to leave out "Kind", "Knockin" without any effect on prices, --map "Kind=,');
+    await expect(problem).rejects.toThrow("--keep Barra, or");
+  });
+
   test.each<[ColumnMap, string]>([
     [{ ...map, Sied: "quantity" }, 'there is no column "Sied" to map (did you mean "Side"?)'],
     [

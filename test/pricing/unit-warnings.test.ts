@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type BookInput, priceBook } from "../../src/index.ts";
-import { readBook } from "../../src/book/index.ts";
-import { unitWarnings } from "../../src/pricing/term-warnings.ts";
+import { readBook, type Trade } from "../../src/book/index.ts";
+import { tagWarnings, unitWarnings } from "../../src/pricing/term-warnings.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { trade } from "./reference.ts";
 
@@ -91,4 +91,19 @@ test("the wings of a fitted surface may be high, a given surface may not", () =>
   const high = { ...surface, volatility: [[0.2, 6, 6]] };
   const doubtful = trade({ volatility: { kind: "surface", surface: high, fit: {} } as never });
   expect(unitWarnings(doubtful)).toEqual([expect.stringContaining("is 600 %")]);
+});
+
+test.each<[NonNullable<Trade["tags"]>, readonly string[]]>([
+  [{ BarrType: "Up and Out", BarrLevel: 120 }, ["barrier.type", "a barrier"]],
+  [{ Style: "American", CallPut: "put" }, ["exercise"]],
+  [{ Right: "Call", exercise: "European" }, ["payoff"]],
+  [{ BarrType: "none", KO: 0, desk: "Paris", Barrels: 7 }, []],
+])("tags that seem to be terms which the trade does not have are named: %j", (tags, terms) => {
+  const expected = terms.map((term) =>
+    expect.stringMatching(new RegExp(`no effect on the value.*give it as ${term}$`)),
+  );
+  expect(tagWarnings(trade({ tags }))).toEqual(expected);
+  const barriers = [{ type: "up-and-out", level: 120 }] as never;
+  const own = tagWarnings(trade({ tags: { BarrType: "knock-out", KO: 120 }, barriers }));
+  expect(own).toEqual([]);
 });

@@ -63,7 +63,7 @@ export async function openCsv(
   options?: TableOptions,
 ): Promise<ChunkedBook> {
   const first = await firstLine(byteLines(file));
-  const columns = csvColumns(first && readCells(first), options);
+  const columns = await csvColumns(first && readCells(first), () => rowsOf(file, after(first)), options);
   const reader: LineReader = {
     id: (line) => {
       const { cells } = readCells(line);
@@ -72,6 +72,10 @@ export async function openCsv(
     read: (line, index, repeated) => readCsvRow(readCells(line), index, columns, header, repeated),
   };
   return bookOf({ file, header, written, begin: after(first), reader, tags: tagNames(columns) });
+}
+
+async function* rowsOf(file: RandomAccess, begin: LineStart): AsyncGenerator<ReturnType<typeof readCells>> {
+  for await (const line of byteLines(file, begin)) if (!isBlank(line)) yield readCells(line);
 }
 
 function ndjson(file: RandomAccess, header: BookHeader, written: unknown, begin: LineStart): Text {
