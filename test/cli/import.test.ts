@@ -27,6 +27,8 @@ const trade = (id: string, kind: string, data: string, element = `${kind}Data`):
   `<Trade id="${id}"><TradeType>${kind}</TradeType><Envelope><CounterParty>Bank &amp; Co</CounterParty></Envelope>` +
   `<${element}>${data}</${element}></Trade>`;
 const equity = "<Name>ACME</Name><Currency>EUR</Currency><Strike>90</Strike><Quantity>5</Quantity>";
+const currencyOf = (currency: string): string =>
+  `the strike is taken to be in the currency of ACME in the market, and must be in ${currency}`;
 const fx =
   "<BoughtCurrency>EUR</BoughtCurrency><BoughtAmount>1000</BoughtAmount>" +
   "<SoldCurrency>USD</SoldCurrency><SoldAmount>1100</SoldAmount>";
@@ -80,7 +82,8 @@ describe.skipIf(!hasParser)("ORE's portfolio", () => {
       ),
       trade("C", "CreditDefaultSwap", cds("2031-12-20")),
     );
-    expect([status, left]).toEqual([0, []]);
+    // No currency gets lost: a book has that of an equity in the market.
+    expect([status, left]).toEqual([1, ["E", "S", "B", "D", "F"].map((id) => [id, currencyOf("EUR")])]);
     const tags = { counterparty: "Bank & Co" };
     const vanilla = { underlying: "ACME", strike: 90, expiry: "2027-11-20", tags };
     const european = { exercise: "european", payoff: "call", quantity: 5, ...vanilla };
@@ -114,7 +117,15 @@ describe.skipIf(!hasParser)("ORE's portfolio", () => {
       { id: "Q/far", fxForward: { pair: "EURUSD", amount: -1000, rate: 1.12, delivery: "2027-12-20" }, tags },
       {
         id: "C",
-        cds: { curve: "ACME-CDS", side: "buy", start: "2026-11-20", end: "2031-12-20", notional: 1e6, coupon: 0.01 },
+        cds: {
+          curve: "ACME-CDS",
+          currency: "EUR",
+          side: "buy",
+          start: "2026-11-20",
+          end: "2031-12-20",
+          notional: 1e6,
+          coupon: 0.01,
+        },
         tags,
       },
     ]);
@@ -153,6 +164,7 @@ describe.skipIf(!hasParser)("ORE's portfolio", () => {
     const rebate = barrier("UpAndOut", [120], "<Rebate>3</Rebate>");
     const { status, trades, left } = await imported(
       trade("P", "EquityOption", option(premium) + equity),
+      trade("U", "EquityOption", option() + equity.replace("EUR", "USD")),
       trade("V", "VarianceSwap", ""),
       trade("R", "EquityBarrierOption", option() + rebate + equity),
       trade("L", "EquityBarrierOption", option() + barrier("UpAndOut", [80, 120]) + equity),
@@ -167,9 +179,11 @@ describe.skipIf(!hasParser)("ORE's portfolio", () => {
         `<ValueDate>2027-11-22</ValueDate>${fx}<SettlementData><Date>2027-11-24</Date></SettlementData>`,
       ),
     );
-    expect([status, trades.map(({ id }) => id)]).toEqual([1, ["P"]]);
+    expect([status, trades.map(({ id }) => id)]).toEqual([1, ["P", "U"]]);
     expect(left).toEqual([
       ["P", "the premium of 10 EUR on 2027-01-04 is not imported"],
+      ["P", currencyOf("EUR")],
+      ["U", currencyOf("USD")],
       ["V", "trades of the kind VarianceSwap are not imported"],
       ["R", "BarrierData: a rebate"],
       ["L", "BarrierData: 2 levels of UpAndOut"],

@@ -111,14 +111,19 @@ function optionTerms(data: Fields, notes: string[]): OptionTerms {
 
 const signOf = (fields: Fields): 1 | -1 => (fields.word("LongShort", ["Long", "Short"]) === "Long" ? 1 : -1);
 
-/** The name of an equity, its strike and the number of options, of either sign. */
-function equityTerms(data: Fields, sign: 1 | -1) {
+/**
+ * The name of an equity, its strike and the number of options, of either sign. A book has their currency with the
+ * underlying, in the market, so that what is taken to be true is noted.
+ */
+function equityTerms(data: Fields, sign: 1 | -1, notes: string[]) {
   const currency = data.text("Currency");
   const strike = data.maybe("StrikeData");
   const other = strike?.optional("Currency") ?? data.optional("StrikeCurrency") ?? currency;
   if (other !== currency) throw new NotImported(`the strike is in ${other}, and the option in ${currency}`);
+  const underlying = data.optional("Name") ?? data.inside("Underlying").text("Name");
+  notes.push(`the strike is taken to be in the currency of ${underlying} in the market, and must be in ${currency}`);
   return {
-    underlying: data.optional("Name") ?? data.inside("Underlying").text("Name"),
+    underlying,
     strike: strike === undefined ? data.positive("Strike") : strike.positive("Value"),
     quantity: sign * data.positive("Quantity"),
   };
@@ -126,7 +131,7 @@ function equityTerms(data: Fields, sign: 1 | -1) {
 
 function equityOption(data: Fields, notes: string[]): PlainTrade {
   const { sign, ...terms } = optionTerms(data, notes);
-  return { ...equityTerms(data, sign), ...terms };
+  return { ...equityTerms(data, sign, notes), ...terms };
 }
 
 function equityBarrier(data: Fields, notes: string[]): PlainTrade {
@@ -155,8 +160,8 @@ function equityBarrier(data: Fields, notes: string[]): PlainTrade {
   return { ...equityOption(data, notes), barriers };
 }
 
-function equityForward(data: Fields): PlainTrade {
-  const { strike, ...terms } = equityTerms(data, signOf(data));
+function equityForward(data: Fields, notes: string[]): PlainTrade {
+  const { strike, ...terms } = equityTerms(data, signOf(data), notes);
   return { ...terms, forward: strike, expiry: data.date("Maturity") };
 }
 
@@ -217,6 +222,7 @@ function creditDefaultSwap(data: Fields): PlainTrade {
   return {
     cds: {
       curve: data.optional("CreditCurveId") ?? data.text("IssuerId"),
+      currency: leg.text("Currency"),
       side: leg.word("Payer", ["true", "false"]) === "true" ? "buy" : "sell",
       start: data.optional("ProtectionStart") ?? rules.date("StartDate"),
       end,
