@@ -229,11 +229,14 @@ function sensitivitiesTo(
 ): TotalledRow["sensitivities"] {
   if (own === undefined) return NONE;
   const { delta, gamma, vega } = own;
-  if (delta === null && gamma === null && vega === null) return NONE;
   return [[name, { delta, gamma, vega, cashDelta: delta === null || Number.isNaN(spot) ? null : delta * spot }]];
 }
 
 const NONE: TotalledRow["sensitivities"] = [];
+
+/** Tells whether any sensitivity to an underlying is known. */
+const isKnown = ({ delta, gamma, vega }: AssetSensitivities): boolean =>
+  delta !== null || gamma !== null || vega !== null;
 
 /** The totals of the trades in one currency. */
 class CurrencySums {
@@ -260,7 +263,7 @@ class CurrencySums {
     this.#errorEstimate += Math.abs(quantity) * errorEstimate;
     const cashDelta = sensitivities.reduce<number | null>((sum, [, own]) => plus(sum, 1, own.cashDelta), 0);
     this.#cash.add(quantity, { cashDelta: sensitivities.length === 0 ? null : cashDelta, theta, rho });
-    for (const [name, numbers] of sensitivities) this.#underlying(name).add(quantity, numbers);
+    for (const [name, numbers] of sensitivities) if (isKnown(numbers)) this.#underlying(name).add(quantity, numbers);
     this.#addScenarios(quantity, scenarios, Math.abs(quantity), estimates);
     this.#addNamed(quantity, result);
     if (result.buckets !== undefined) this.#addBuckets(quantity, result.buckets);

@@ -94,6 +94,17 @@ describe("totals", () => {
     expect(total.underlyings[1].missing).toEqual({ gamma: 1 });
   });
 
+  it("have no cash delta of a converted trade of which only that to the currency pair is known, as 0", () => {
+    const { underlying } = underlyingOf("ACME", 100);
+    const exchange = [{ pair: "EURUSD", spot: 1.25 }];
+    const converted: TotalledTrade = { quantity: 1, underlying, settlement: { currency: "EUR", exchange } };
+    const none = { delta: null, gamma: null, vega: null };
+    const sensitivities = { ACME: none, EURUSD: { delta: 0, gamma: 0, vega: null } };
+    const [total] = totalsOf([converted, { ...result(4), ...none, sensitivities }]);
+    expect(total.cashDelta).toBeNull();
+    expect(total.underlyings.map((one) => one.underlying)).toEqual(["EURUSD"]);
+  });
+
   it("of parts are those of the whole, whatever is missing where", () => {
     const entries = [result(1), { ...result(2), gamma: null, theta: null }, { ...result(4), gamma: null }];
     const whole = totalsOf(...entries.map((one) => [bought, one] as const));

@@ -38,11 +38,12 @@ function tile(name: string, value: string, about = "", isLoss = false): string {
 }
 
 function tiles(total: CurrencyTotals, summary: ReportSummary, { changes, confidence }: ScreenOptions): string {
-  const { currency, value, errorEstimate, theta, rho, cashDelta } = total;
+  const { currency, value, errorEstimate, theta, rho, cashDelta, trades, missing = {} } = total;
   const risk = summary.risks.get(currency)?.risk(confidence);
   const short = (one: number): string => formatFixed(one, decimalsFor([one], 5)).replace("-", "−");
   const signed = (name: string, one: number | null, about = ""): string =>
     one === null ? "" : tile(name, `${one > 0 ? "+" : ""}${short(one)}`, about, one < 0);
+  const without = (count = 0): string => (count === 0 ? "" : `without ${whole(count)} of ${whole(trades)} trades`);
   const change = changes?.byCurrency.find((one) => one.currency === currency);
   const since =
     changes === undefined || changes.asOf === "" ? "since the earlier results" : `since ${changes.asOf.slice(0, 10)}`;
@@ -59,9 +60,9 @@ function tiles(total: CurrencyTotals, summary: ReportSummary, { changes, confide
       : signed("Change", change.same + change.added + change.ended, changeText(change, since, short)),
     risk === undefined ? "" : loss("Value at risk", risk.valueAtRisk),
     risk === undefined ? "" : loss("Expected shortfall", risk.expectedShortfall),
-    signed("All spots +1 %", partOf(cashDelta, 100)),
-    signed("Theta, a day", partOf(theta, DAYS)),
-    signed("Rates +1 point", partOf(rho, 100)),
+    signed("All spots +1 %", partOf(cashDelta, 100), without(missing.cashDelta)),
+    signed("Theta, a day", partOf(theta, DAYS), without(missing.theta)),
+    signed("Rates +1 point", partOf(rho, 100), without(missing.rho)),
   ].join("")}</dl>`;
 }
 
