@@ -27,10 +27,18 @@ function cellOf({ type, value }: ResultColumn, result: TradeResult): string {
   );
 }
 
-/** Formats a CSV cell, in quotes if necessary. */
+/**
+ * Formats a CSV cell, in quotes if necessary. Line breaks, with the blanks around them, become one blank: tables are read
+ * line by line, so that no cell may span lines.
+ */
 export function csvCell(value: string | number | null): string {
   if (value === null) return "";
-  const text = String(value);
-  if (typeof value === "number") return text;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  if (typeof value === "number") return String(value);
+  const text = /[\r\n]/.test(value)
+    ? value
+        .split(/[\r\n]+/)
+        .map((line) => line.trim())
+        .join(" ")
+    : value;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
