@@ -44,17 +44,21 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return all;
 }
 
-/** Returns the totals of a book, and of its groups, as a table of the columns of `groupWriter`. */
+/**
+ * Returns the totals of a book as a table of the columns of `groupWriter`. With `groupBy` they are those of its groups
+ * alone, so that the rows of one level add up to the book.
+ */
 export function totalsTable(
   groupBy: readonly string[],
-  { totals, reporting, groups, reportingGroups }: OutputTotals,
+  output: OutputTotals,
 ): { readonly columns: readonly string[]; readonly rows: (string | number | null)[][] } {
   const columns = columnsOf(groupBy);
+  const { totals, reporting } = output;
   const book = {
     groups: totals.map((one) => ({ group: {}, ...one })),
     reportingGroups: reporting === undefined ? [] : [{ group: {}, ...reporting }],
   };
-  const rows = [...rowsOf(book), ...rowsOf({ groups: groups ?? [], reportingGroups: reportingGroups ?? [] })];
+  const rows = rowsOf(groupBy.length === 0 ? book : output);
   return {
     columns: columns.map(({ name }) => name),
     rows: rows.map((row) => columns.map(({ value }) => value(row) as string | number | null)),
