@@ -97,7 +97,7 @@ export const bugs: readonly Bug[] = [
     ],
     ["parquet-results.ts", ".flat(3)", ".flat(2)"],
     ["totals.ts", "sizeOf(b) - sizeOf(a)", "sizeOf(a) - sizeOf(b)"],
-    ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
+    ["csv.ts", "/[\\r\\n]/.test(value)", "/\\r/.test(value)"],
     ["columns.ts", "credit.size > 0 ||", ""],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral", [
