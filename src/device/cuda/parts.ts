@@ -12,7 +12,7 @@ export interface GpuSession {
 
 /**
  * Returns the parts of a device, because one thread of the host leaves a GPU mostly idle: one part for every two cores
- * of the host. V8 compiles the code of each thread anew, on threads of its own, which have the other cores: 16 cores
+ * of the host. V8 compiles the code of each thread again, on threads of its own, which have the other cores: 16 cores
  * are as fast with 8 threads as with 12 or 16, with less memory (design/scenario-nodes.md). The parts are assigned to
  * the GPUs in turn. The result is undefined if the host has one core, or if the device is itself a part.
  */
