@@ -28,8 +28,8 @@ function cellOf({ type, value }: ResultColumn, result: TradeResult): string {
 }
 
 /**
- * Formats a CSV cell, in quotes if necessary. Line breaks, with the blanks around them, become one blank: tables are read
- * line by line, so that no cell may span lines.
+ * Formats a CSV cell, in quotes if necessary. Line breaks, with the blanks around them, become one blank: tables are
+ * read line by line, so that no cell may span lines.
  */
 export function csvCell(value: string | number | null): string {
   if (value === null) return "";
